@@ -1,5 +1,6 @@
 // Built-ins that put tiles together or turn them round: concat, stack, repeat, flip.
 #include "frontend/Lower/Lowering.h"
+#include "frontend/Sema/TypeRules.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -56,48 +57,41 @@ SemValue JoinCalls::callConcat(bool isStack, std::vector<Arg> &args, Range range
   const SemValue &first = tiles[0].value;
   int64_t rank = first.rank() + (isStack ? 1 : 0), axis = 0;
   if (const Arg *given = named(args, "axis")) {
-    std::optional<int64_t> value = expressions.constInt(given->value, given->range, "axis:");
-    if (!value)
+    std::optional<int64_t> written = expressions.constInt(given->value, given->range, "axis:");
+    if (!written)
       return SemValue::error();
-    if (*value < -rank || *value >= rank) {
-      here.error(diag::badAxis, given->range, *value,
+    std::optional<int64_t> found = findAxis(*written, rank);
+    if (!found) {
+      here.error(diag::badAxis, given->range, *written,
                  "the " + std::to_string(rank) + " axes of the result")
           .secondary(args[0].range, describe(first));
       return SemValue::error();
     }
-    axis = *value < 0 ? *value + rank : *value;
+    axis = *found;
   } else if (rank != 1) {
     here.error(diag::notConstant, args[0].range, "axis:", "none for " + describe(first))
         .note("name the axis: axis: 0");
     return SemValue::error();
   }
-  SmallVector<int64_t> shape(first.shape());
-  if (isStack)
-    shape.insert(shape.begin() + axis, 0);
-  else
-    shape[axis] = 0;
+  JoinedShape joined = joinedShape(tiles, axis, /*isNew=*/isStack);
+  if (!joined.shape) {
+    here.error(diag::shapeMismatch, args[0].range, describeShape(first.shape()),
+               describeShape(tiles[joined.wrong].value.shape()))
+        .note(isStack ? "stack takes tiles of one shape"
+                      : "concat takes tiles whose extents are equal but for those along axis " +
+                            std::to_string(axis));
+    return SemValue::error();
+  }
+  if (!conversions.checkShape(*joined.shape, range))
+    return SemValue::error();
   Location location = emitter.loc(range);
   SmallVector<mlir::Value> parts;
   for (const Arg &tile : tiles) {
-    SmallVector<int64_t> part(tile.value.shape());
+    Shape part(tile.value.shape());
     if (isStack)
-      part.insert(part.begin() + std::min<int64_t>(axis, part.size()), 1);
-    bool fits = part.size() == shape.size();
-    for (int64_t d = 0; fits && d < rank; ++d)
-      fits = d == axis || part[d] == shape[d];
-    if (!fits) {
-      here.error(diag::shapeMismatch, args[0].range, describeShape(first.shape()),
-                 describeShape(tile.value.shape()))
-          .note(isStack ? "stack takes tiles of one shape"
-                        : "concat takes tiles whose extents are equal but for those along axis " +
-                              std::to_string(axis));
-      return SemValue::error();
-    }
-    shape[axis] += part[axis];
+      part.insert(part.begin() + axis, 1);
     parts.push_back(emitter.emitReshape(ssaOf(tile.value), part, location));
   }
-  if (!conversions.checkShape(shape, range))
-    return SemValue::error();
   if (parts.size() == 1)
     return ofData(parts[0], first.dtype);
   return ofData(tensor::ConcatOp::create(builder, location, axis, parts), first.dtype);
@@ -135,8 +129,9 @@ SemValue JoinCalls::callJoin(const Builtin &builtin, std::vector<Arg> &args, Ran
   many.insert(many.begin() + *axis + 1, *count);
   if (!conversions.checkShape(many, args[1].range))
     return SemValue::error();
-  shape[*axis] *= *count;
   mlir::Value repeated =
       emitter.emitBroadcast(emitter.emitReshape(ssaOf(source), one, location), many, location);
-  return ofData(emitter.emitReshape(repeated, shape, location), source.dtype);
+  return ofData(
+      emitter.emitReshape(repeated, repeatedShape(source.shape(), *axis, *count), location),
+      source.dtype);
 }

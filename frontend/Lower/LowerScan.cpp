@@ -1,6 +1,7 @@
 // Built-ins along an axis of a tile: scans and reductions with any associative function, and
 // reading at positions of the run.
 #include "frontend/Lower/Lowering.h"
+#include "frontend/Sema/TypeRules.h"
 
 using namespace mlir;
 using namespace tile;
@@ -24,16 +25,15 @@ std::optional<int64_t> ScanCalls::evalAxis(const std::vector<Arg> &args, const S
         .note("name the axis: axis: 0");
     return std::nullopt;
   }
-  std::optional<int64_t> axis = expressions.constInt(given->value, given->range, "axis:");
-  if (!axis)
+  std::optional<int64_t> written = expressions.constInt(given->value, given->range, "axis:");
+  if (!written)
     return std::nullopt;
-  if (*axis < -rank || *axis >= rank) {
-    here.error(diag::badAxis, given->range, *axis,
+  std::optional<int64_t> axis = findAxis(*written, rank);
+  if (!axis)
+    here.error(diag::badAxis, given->range, *written,
                "the " + std::to_string(rank) + " axes of " + describe(tile))
         .secondary(tileRange, describe(tile));
-    return std::nullopt;
-  }
-  return *axis < 0 ? *axis + rank : *axis;
+  return axis;
 }
 
 bool ScanCalls::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue> tiles, Range range,
@@ -176,18 +176,16 @@ SemValue ScanCalls::callScan(const Builtin &builtin, std::vector<Arg> &args, Ran
 
   if (!isUser) {
     DType dtype = first.dtype;
-    if (dtype == DType::Bool) {
-      here.error(diag::wrongOperand, operand.range, ("'" + name + "'").str(), "numbers",
+    if (const char *needs = neededByReduction(name, dtype)) {
+      here.error(diag::wrongOperand, operand.range, ("'" + name + "'").str(), needs,
                  describe(first));
       return SemValue::error();
     }
-    if (isInteger(dtype) && bitWidth(dtype) < 32) {
+    if (overflowsInReduction(name, dtype)) {
       here.error(diag::smallSum, operand.range, describe(first));
       return SemValue::error();
     }
-    // 16-bit floats accumulate in f32 and round once, at the end.
-    bool widen = isFloat(dtype) && bitWidth(dtype) == 16;
-    DType wide = widen ? DType::F32 : dtype;
+    DType wide = accumulatorOf(name, dtype);
     SemValue source = ofData(emitter.emitCast(ssaOf(first), dtype, wide, emitter.loc(range)), wide);
     ast::BinaryOp op = name == "cumsum" ? ast::BinaryOp::add : ast::BinaryOp::mul;
     SemValue result = emitScan(source, *axis, reverse, name, range, [&](ArrayRef<SemValue> x) {
@@ -252,14 +250,11 @@ SemValue ScanCalls::callTake(std::vector<Arg> &args, Range range) {
     return SemValue::error();
   if (mlir::Value found = tables.emitTableLookup(source, position, location))
     return ofData(found, source.dtype);
-  SmallVector<int64_t> shape(source.shape().take_front(*axis)), inner(at.shape()),
-      rest(source.shape().drop_front(*axis + 1));
-  shape.append(inner);
-  shape.append(rest);
+  Shape shape = takenShape(source.shape(), *axis, at.shape()), inner(at.shape());
   if (!conversions.checkShape(shape, range))
     return SemValue::error();
   if (!inner.empty()) {
-    inner.append(rest.size(), 1);
+    inner.append(source.rank() - *axis - 1, 1);
     position =
         emitter.emitBroadcast(emitter.emitReshape(position, inner, location), shape, location);
   }

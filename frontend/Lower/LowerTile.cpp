@@ -192,17 +192,10 @@ SemValue TileCalls::callReduce(const Builtin &builtin, std::vector<Arg> &args, R
   int64_t rank = source.rank();
   std::optional<int64_t> axis;
   bool keep = false;
-  if (const Arg *given = named(args, "axis")) {
-    axis = expressions.constInt(given->value, given->range, "axis:");
+  if (named(args, "axis")) {
+    axis = scanCalls.evalAxis(args, source, arg.range);
     if (!axis)
       return SemValue::error();
-    if (*axis < -rank || *axis >= rank) {
-      here.error(diag::badAxis, given->range, *axis,
-                 "the " + std::to_string(rank) + " axes of " + describe(source))
-          .secondary(arg.range, describe(source));
-      return SemValue::error();
-    }
-    *axis += *axis < 0 ? rank : 0;
   }
   if (const Arg *given = named(args, "keep")) {
     if (!given->value.isBoolNumber()) {

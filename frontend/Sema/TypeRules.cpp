@@ -157,7 +157,48 @@ bool tile::isCastable(const SemValue &value, DType to) {
   return value.isNumeric() && (!isRestricted || (value.isData() && value.dtype == to));
 }
 
-//===--- Reductions and products ------------------------------------------===//
+//===--- Axes -------------------------------------------------------------===//
+
+std::optional<int64_t> tile::findAxis(int64_t written, int64_t rank) {
+  if (written < -rank || written >= rank)
+    return std::nullopt;
+  return written < 0 ? written + rank : written;
+}
+
+Shape tile::takenShape(ArrayRef<int64_t> source, int64_t axis, ArrayRef<int64_t> positions) {
+  Shape shape(source.take_front(axis));
+  llvm::append_range(shape, positions);
+  llvm::append_range(shape, source.drop_front(axis + 1));
+  return shape;
+}
+
+JoinedShape tile::joinedShape(ArrayRef<Arg> tiles, int64_t axis, bool isNew) {
+  std::optional<Shape> shape;
+  for (size_t i = 0; i < tiles.size(); ++i) {
+    Shape part(tiles[i].value.shape());
+    if (isNew)
+      part.insert(part.begin() + std::min(size_t(axis), part.size()), 1);
+    if (!shape) {
+      shape = std::move(part);
+      continue;
+    }
+    bool fits = part.size() == shape->size();
+    for (size_t d = 0; fits && d < part.size(); ++d)
+      fits = int64_t(d) == axis || part[d] == (*shape)[d];
+    if (!fits)
+      return {std::nullopt, i};
+    (*shape)[axis] += part[axis];
+  }
+  return {std::move(shape), 0};
+}
+
+Shape tile::repeatedShape(ArrayRef<int64_t> source, int64_t axis, int64_t count) {
+  Shape shape(source);
+  shape[axis] *= count;
+  return shape;
+}
+
+//===--- Reductions, scans and products -----------------------------------===//
 
 const char *tile::neededByReduction(StringRef name, DType dtype) {
   bool wantsBool = name == "any" || name == "all" || name == "count";
@@ -166,19 +207,25 @@ const char *tile::neededByReduction(StringRef name, DType dtype) {
   return wantsBool ? "bools" : "numbers";
 }
 
-static bool addsUp(StringRef name) { return name == "sum" || name == "prod"; }
+static bool addsUp(StringRef name) {
+  return name == "sum" || name == "prod" || name == "cumsum" || name == "cumprod";
+}
 
 bool tile::overflowsInReduction(StringRef name, DType dtype) {
   return addsUp(name) && isInteger(dtype) && bitWidth(dtype) < 32;
 }
 
+DType tile::accumulatorOf(StringRef name, DType dtype) {
+  if (name == "count")
+    return DType::Index;
+  return addsUp(name) && isFloat(dtype) && bitWidth(dtype) == 16 ? DType::F32 : dtype;
+}
+
 ReducedType tile::reduced(StringRef name, DType dtype, ArrayRef<int64_t> shape,
                           std::optional<int64_t> axis, bool keep) {
   ReducedType result;
-  // 16-bit floats add up in f32 and round once, at the end.
-  bool isWide = addsUp(name) && isFloat(dtype) && bitWidth(dtype) == 16;
   bool isPlace = name == "argmax" || name == "argmin";
-  result.accumulator = isWide ? DType::F32 : name == "count" ? DType::Index : dtype;
+  result.accumulator = accumulatorOf(name, dtype);
   result.dtype = isPlace || name == "count" ? DType::Index : dtype;
   for (size_t i = 0; i < shape.size(); ++i) {
     bool isGone = !axis || int64_t(i) == *axis;

@@ -63,12 +63,33 @@ DType resultOf(llvm::StringRef builtin, DType dtype);
 /// Does `as` convert a value to a dtype?
 bool isCastable(const SemValue &value, DType to);
 
-//===--- Reductions and products ------------------------------------------===//
+//===--- Axes -------------------------------------------------------------===//
 
-/// What a reduction needs where it does not take the dtype: "bools" or "numbers"; null if it does.
+/// The axis that is written so, negative ones counted from the end; none where a value of that rank
+/// has no such axis.
+std::optional<int64_t> findAxis(int64_t written, int64_t rank);
+/// The shape of what `take` reads from a tile at positions of that shape.
+Shape takenShape(llvm::ArrayRef<int64_t> source, int64_t axis, llvm::ArrayRef<int64_t> positions);
+/// The shape of tiles one behind the other along an axis, or along a new one. None where the tile
+/// `wrong` does not fit the first.
+struct JoinedShape {
+  std::optional<Shape> shape;
+  size_t wrong = 0;
+};
+JoinedShape joinedShape(llvm::ArrayRef<Arg> tiles, int64_t axis, bool isNew);
+/// The shape of a tile whose elements stand `count` times in a row along an axis.
+Shape repeatedShape(llvm::ArrayRef<int64_t> source, int64_t axis, int64_t count);
+
+//===--- Reductions, scans and products -----------------------------------===//
+
+/// What a reduction or a scan needs where it does not take the dtype: "bools" or "numbers"; null if
+/// it does.
 const char *neededByReduction(llvm::StringRef name, DType dtype);
-/// Would the sum or product of such small integers overflow easily?
+/// Would a sum or product of such small integers, or a scan of them, overflow easily?
 bool overflowsInReduction(llvm::StringRef name, DType dtype);
+/// The dtype in which a reduction or a scan brings elements together: 16-bit floats add up in f32
+/// and round once, at the end.
+DType accumulatorOf(llvm::StringRef name, DType dtype);
 
 /// A reduction along an axis, or all of them.
 struct ReducedType {

@@ -118,6 +118,40 @@ TEST(TypeRules, reductionsTakeAxesAway) {
   EXPECT_FALSE(overflowsInReduction("max", DType::I8));
 }
 
+TEST(TypeRules, scansAddUpAsReductionsDo) {
+  EXPECT_EQ(accumulatorOf("cumsum", DType::BF16), DType::F32);
+  EXPECT_EQ(accumulatorOf("cumprod", DType::F64), DType::F64);
+  EXPECT_EQ(accumulatorOf("min", DType::F16), DType::F16);
+  EXPECT_TRUE(overflowsInReduction("cumsum", DType::U16));
+  EXPECT_STREQ(neededByReduction("cumsum", DType::Bool), "numbers");
+}
+
+TEST(TypeRules, axesCountFromEitherEnd) {
+  EXPECT_EQ(findAxis(-1, 3), 2);
+  EXPECT_EQ(findAxis(0, 1), 0);
+  EXPECT_EQ(findAxis(-4, 3), std::nullopt);
+  EXPECT_EQ(findAxis(0, 0), std::nullopt);
+}
+
+TEST(TypeRules, takingJoiningAndRepeating) {
+  EXPECT_EQ(takenShape({4, 8, 2}, 1, {3, 5}), Shape({4, 3, 5, 2}));
+  EXPECT_EQ(takenShape({8}, 0, {}), Shape());
+  int64_t small[] = {2, 8}, large[] = {4, 8}, narrow[] = {2, 4};
+  std::vector<Arg> tiles;
+  for (llvm::ArrayRef<int64_t> shape :
+       {llvm::ArrayRef(small), llvm::ArrayRef(large), llvm::ArrayRef(narrow)})
+    tiles.push_back({data(DType::F32, shape), Range(), ""});
+  llvm::ArrayRef<Arg> all = tiles;
+  EXPECT_EQ(*joinedShape(all.take_front(2), 0, /*isNew=*/false).shape, Shape({6, 8}));
+  JoinedShape wrong = joinedShape(all, 0, /*isNew=*/false);
+  EXPECT_FALSE(wrong.shape);
+  EXPECT_EQ(wrong.wrong, 2u);
+  EXPECT_EQ(joinedShape(all, 0, /*isNew=*/true).wrong, 1u);
+  EXPECT_EQ(*joinedShape({tiles[0], tiles[0], tiles[0]}, 1, /*isNew=*/true).shape,
+            Shape({2, 3, 8}));
+  EXPECT_EQ(repeatedShape({2, 8}, 1, 3), Shape({2, 24}));
+}
+
 TEST(TypeRules, products) {
   EXPECT_EQ(*productShape({2, 4, 8}, {2, 8, 16}), Shape({2, 4, 16}));
   EXPECT_FALSE(productShape({4, 8}, {4, 8}));
