@@ -50,19 +50,38 @@ void copyPiece(OpBuilder &builder, Location loc, Value target, Value source, uns
   inlinePTX(builder, loc, {}, operands, code + ";", constraints + ",~{memory}");
 }
 
-/// Copies one element of 1 or 2 bytes by way of a register: too narrow for cp.async.
-void copyElement(OpBuilder &builder, Location loc, Value target, Value source, unsigned bytes,
-                 Value exists, Value when) {
-  Type i1 = builder.getI1Type();
-  auto orTrue = [&](Value v) {
-    return v ? v : Value(arith::ConstantOp::create(builder, loc, i1, builder.getBoolAttr(true)));
-  };
-  std::string type = bytes == 1 ? "u8" : "u16";
-  exists = arith::AndIOp::create(builder, loc, orTrue(exists), orTrue(when));
-  inlinePTX(builder, loc, {}, {sharedAddress(builder, loc, target), source, exists, orTrue(when)},
-            "{ .reg .b16 v; mov.b16 v, 0; @$2 ld.global." + type + " v, [$1]; @$3 st.shared." +
-                type + " [$0], v; }",
-            "r,l,b,b,~{memory}");
+/// Elements that wait in registers at a time.
+constexpr size_t mostElements = 16;
+
+/// An element of 1 or 2 bytes that goes by way of a register: too narrow for cp.async.
+struct Element {
+  Value target, source, exists, when; // conditions: null where they always hold
+  unsigned bytes;
+};
+
+Value orTrue(OpBuilder &builder, Location loc, Value condition) {
+  return condition ? condition
+                   : Value(arith::ConstantOp::create(builder, loc, builder.getI1Type(),
+                                                     builder.getBoolAttr(true)));
+}
+
+/// All loads before all stores, so that their latencies overlap.
+void copyElements(OpBuilder &builder, Location loc, ArrayRef<Element> elements) {
+  SmallVector<Value> values;
+  for (const Element &element : elements) {
+    Value both = arith::AndIOp::create(builder, loc, orTrue(builder, loc, element.exists),
+                                       orTrue(builder, loc, element.when));
+    std::string type = element.bytes == 1 ? "u8" : "u16";
+    values.push_back(inlinePTX(builder, loc, builder.getI16Type(), {element.source, both},
+                               "mov.b16 $0, 0; @$2 ld.global." + type + " $0, [$1];",
+                               "=&h,l,b,~{memory}"));
+  }
+  for (auto [element, value] : llvm::zip(elements, values))
+    inlinePTX(
+        builder, loc, {},
+        {sharedAddress(builder, loc, element.target), value, orTrue(builder, loc, element.when)},
+        std::string("@$2 st.shared.") + (element.bytes == 1 ? "u8" : "u16") + " [$0], $1;",
+        "r,h,b,~{memory}");
 }
 
 struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
@@ -84,6 +103,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
       SharedAddresses addresses(rewriter, loc, adaptor.getMemory().front(),
                                 places.getThreadImages());
       llvm::SmallDenseSet<uint32_t> seen; // registers may repeat an earlier one's element
+      SmallVector<Element> elements;
       for (unsigned reg = 0; reg < count; reg += width) {
         uint32_t offset = places.getOffset(reg);
         if (!seen.insert(offset).second)
@@ -98,8 +118,12 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
           copyPiece(rewriter, loc, addresses.get(offset), access.address(reg), bytes, exists, when,
                     op.getCache());
         else
-          copyElement(rewriter, loc, addresses.get(offset), access.address(reg), bytes, exists,
-                      when);
+          elements.push_back({addresses.get(offset), access.address(reg), exists, when, bytes});
+      }
+      for (ArrayRef<Element> left = elements; !left.empty();) {
+        size_t count = std::min<size_t>(left.size(), mostElements);
+        copyElements(rewriter, loc, left.take_front(count));
+        left = left.drop_front(count);
       }
     };
     unsigned width = std::min(getVectorWidth(op), count),

@@ -11,6 +11,7 @@
 // All threads combine the same pairs, so every one of them ends with the same bits, and the result
 // needs no broadcast. A layout in which threads hold copies of an element (a zero basis)
 // stays right: copies are never combined with each other.
+#include "passes/Convert/TileGPUToLLVM/Reduce.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/Reduction.h"
@@ -26,47 +27,6 @@
 using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
-
-/// Sums that a thread keeps going at a time: as many as hide how long an addition takes.
-static constexpr unsigned leastChains = 8;
-
-/// The operands of a reduction: one vector of registers, or for positions two (value, position).
-using State = SmallVector<Value, 2>;
-using Combine = llvm::function_ref<State(OpBuilder &, const State &, const State &)>;
-
-/// Keeps the pair whose value is more extreme; of equal ones the lower position. NaN is the most
-/// extreme.
-static State combinePositions(OpBuilder &b, Location loc, ArgReduceKind kind, const State &x,
-                              const State &y) {
-  bool isFloat = isa<FloatType>(getElementTypeOrSelf(x[0].getType()));
-  Value better, equal;
-  if (isFloat) {
-    auto predicate =
-        kind == ArgReduceKind::ArgMax ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OLT;
-    Value xNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, x[0], x[0]);
-    Value yNan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, y[0], y[0]);
-    Value yes = arith::ConstantOp::create(b, loc, b.getOneAttr(xNan.getType()));
-    Value yNumber = arith::XOrIOp::create(b, loc, yNan, yes);
-    better = arith::CmpFOp::create(b, loc, predicate, x[0], y[0]);
-    better = arith::OrIOp::create(b, loc, better, arith::AndIOp::create(b, loc, xNan, yNumber));
-    equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, x[0], y[0]);
-    equal = arith::OrIOp::create(b, loc, equal, arith::AndIOp::create(b, loc, xNan, yNan));
-  } else {
-    auto predicate =
-        kind == ArgReduceKind::ArgMax ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt;
-    better = arith::CmpIOp::create(b, loc, predicate, x[0], y[0]);
-    equal = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, x[0], y[0]);
-  }
-  Value lower = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, x[1], y[1]);
-  Value takeX = arith::OrIOp::create(b, loc, better, arith::AndIOp::create(b, loc, equal, lower));
-  return {arith::SelectOp::create(b, loc, takeX, x[0], y[0]),
-          arith::SelectOp::create(b, loc, takeX, x[1], y[1])};
-}
-
-/// The vector of the registers that `keep` selects.
-static Value select(OpBuilder &b, Location loc, Value source, ArrayRef<int64_t> registers) {
-  return vector::ShuffleOp::create(b, loc, source, source, registers);
-}
 
 // Through 32-bit words.
 Value tile::gpu::shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned distance) {
@@ -136,6 +96,22 @@ static Value gatherBits(OpBuilder &b, Location loc, Value index, ArrayRef<unsign
   return applyLinear(b, loc, index, images);
 }
 
+/// True for a basis that moves along `axes` alone.
+bool tile::gpu::isAlong(const Coord &basis, ArrayRef<unsigned> axes) {
+  bool any = false, others = false;
+  for (unsigned d = 0; d < basis.size(); ++d)
+    if (basis[d])
+      (llvm::is_contained(axes, d) ? any : others) = true;
+  return any && !others;
+}
+
+/// The axes that a reduction covers.
+SmallVector<unsigned> tile::gpu::getReducedAxes(std::optional<int64_t> axis, unsigned rank) {
+  if (axis)
+    return {unsigned(*axis)};
+  return llvm::to_vector(llvm::seq(0u, rank));
+}
+
 /// Combines the registers of `state` along axes, given by their bits, slice by slice until
 /// `leastChains` are left: where each element is a product, it fuses with the sum so far, which
 /// halves would do for every other one. Returns the bit where the rest begins, and sets `state`.
@@ -157,32 +133,20 @@ static unsigned combineSlices(OpBuilder &b, Location loc, State &state, ArrayRef
   for (ArrayRef<int64_t> slice : slices) {
     State next;
     for (Value v : state)
-      next.push_back(select(b, loc, v, slice));
+      next.push_back(selectRegisters(b, loc, v, slice));
     sum = sum.empty() ? next : combine(b, sum, next);
   }
   state = sum;
   return bit;
 }
 
-/// Reduces `state`, held in `layout`, along `axes`; `chained`: as sums of products want it. On
-/// return every thread holds the result, in the layout with these axes dropped. `offset`: scratch
-/// in shared memory; `failed` reports that it is missing.
-static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state,
-                                   const LinearLayout &layout, ArrayRef<unsigned> axes,
-                                   Combine combine, bool chained = false) {
-  Location loc = op->getLoc();
-  auto alongAxes = [&](const Coord &basis) {
-    bool any = false, others = false;
-    for (unsigned d = 0; d < basis.size(); ++d)
-      if (basis[d])
-        (llvm::is_contained(axes, d) ? any : others) = true;
-    return any && !others;
-  };
-  auto holdsSame = [&](const Coord &basis) {
-    return alongAxes(basis) || llvm::all_of(basis, [](int64_t at) { return at == 0; });
-  };
-  // Registers: one bit at a time, from the highest, so that halves are combined.
-  SmallVector<bool> registerBits = llvm::map_to_vector(layout.getBases(InDim::Register), alongAxes);
+/// Reduces within each thread; `chained`: as sums of products want it.
+State tile::gpu::reduceRegisters(OpBuilder &b, Location loc, State state,
+                                 const LinearLayout &layout, ArrayRef<unsigned> axes,
+                                 Combine combine, bool chained) {
+  // One bit at a time, from the highest, so that halves are combined.
+  SmallVector<bool> registerBits = llvm::map_to_vector(
+      layout.getBases(InDim::Register), [&](const Coord &basis) { return isAlong(basis, axes); });
   unsigned bit =
       chained ? combineSlices(b, loc, state, registerBits, combine) : registerBits.size();
   for (unsigned width = cast<VectorType>(state[0].getType()).getNumElements(); bit-- > 0;) {
@@ -193,20 +157,39 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state,
       ((r >> bit) & 1 ? high : low).push_back(r);
     State a, c;
     for (Value v : state) {
-      a.push_back(select(b, loc, v, low));
-      c.push_back(select(b, loc, v, high));
+      a.push_back(selectRegisters(b, loc, v, low));
+      c.push_back(selectRegisters(b, loc, v, high));
     }
     state = combine(b, a, c);
     width /= 2;
   }
+  return state;
+}
+
+/// Reduces across the lanes of each warp.
+State tile::gpu::reduceLanes(OpBuilder &b, Location loc, State state, const LinearLayout &layout,
+                             ArrayRef<unsigned> axes, Combine combine) {
   for (unsigned bit = 0; bit < layout.getNumBits(InDim::Lane); ++bit) {
-    if (!alongAxes(layout.getBases(InDim::Lane)[bit]))
+    if (!isAlong(layout.getBases(InDim::Lane)[bit], axes))
       continue;
     State other;
     for (Value v : state)
       other.push_back(shuffleLanes(b, loc, v, 1u << bit));
     state = combine(b, state, other);
   }
+  return state;
+}
+
+/// Reduces across warps what each has come to. `offset`: scratch in shared memory; `failed` reports
+/// that it is missing.
+FailureOr<State> tile::gpu::reduceWarps(Operation *op, OpBuilder &b, State state,
+                                        const LinearLayout &layout, ArrayRef<unsigned> axes,
+                                        Combine combine) {
+  Location loc = op->getLoc();
+  auto alongAxes = [&](const Coord &basis) { return isAlong(basis, axes); };
+  auto holdsSame = [&](const Coord &basis) {
+    return alongAxes(basis) || llvm::all_of(basis, [](int64_t at) { return at == 0; });
+  };
   SmallVector<unsigned> warpBits;
   for (unsigned bit = 0; bit < layout.getNumBits(InDim::Warp); ++bit)
     if (alongAxes(layout.getBases(InDim::Warp)[bit]))
@@ -310,11 +293,15 @@ static FailureOr<State> reduceAxes(Operation *op, OpBuilder &b, State state,
   return loaded[0];
 }
 
-/// The axes that a reduction covers.
-static SmallVector<unsigned> getAxes(std::optional<int64_t> axis, unsigned rank) {
-  if (axis)
-    return {unsigned(*axis)};
-  return llvm::to_vector(llvm::seq(0u, rank));
+/// Reduces `state`, held in `layout`, along `axes`. On return every thread holds the result, in the
+/// layout with these axes dropped.
+FailureOr<State> tile::gpu::reduceAxes(Operation *op, OpBuilder &b, State state,
+                                       const LinearLayout &layout, ArrayRef<unsigned> axes,
+                                       Combine combine, bool chained) {
+  Location loc = op->getLoc();
+  state = reduceRegisters(b, loc, state, layout, axes, combine, chained);
+  state = reduceLanes(b, loc, state, layout, axes, combine);
+  return reduceWarps(op, b, state, layout, axes, combine);
 }
 
 /// A result with only the first of registers that repeat each other, as dropDim has it; a scalar
@@ -324,13 +311,6 @@ static Value finish(OpBuilder &b, Location loc, Value value, Type wanted) {
   if (!type)
     return vector::ExtractOp::create(b, loc, value, ArrayRef<int64_t>{0});
   return value.getType() == wanted ? value : Value();
-}
-
-/// True if the result is held as what reducing `layout` leaves: with as many registers of other
-/// elements the kernel would be wrong.
-template <typename Op> static bool fitsResult(Op op, const LinearLayout &layout) {
-  auto type = dyn_cast<RankedTensorType>(op.getType());
-  return !type || getLayout(type) == layout.dropDim(*op.getAxis());
 }
 
 namespace {
@@ -350,7 +330,7 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
     };
     bool chained = op.getKind() == ReduceKind::Sum && flags == arith::FastMathFlags::contract;
     auto state = reduceAxes(op, rewriter, {adaptor.getSource()}, layout,
-                            getAxes(op.getAxis(), layout.getRank()), combine, chained);
+                            getReducedAxes(op.getAxis(), layout.getRank()), combine, chained);
     if (failed(state))
       return failure();
     Value result =
@@ -362,51 +342,10 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
   }
 };
 
-struct LowerArgReduce : OpConversionPattern<ArgReduceOp> {
-  using OpConversionPattern::OpConversionPattern;
-  LogicalResult matchAndRewrite(ArgReduceOp op, OpAdaptor adaptor,
-                                ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
-    RankedTensorType source = op.getSource().getType();
-    LinearLayout layout = getLayout(source);
-    ThreadCoordinates thread(rewriter, loc, layout);
-    auto type = VectorType::get(layout.getNumRegisters(), rewriter.getI32Type());
-    SmallVector<unsigned> axes = getAxes(op.getAxis(), layout.getRank());
-    // Row-major position over the axes reduced.
-    Value positions;
-    for (unsigned d : axes) {
-      Value here = thread.getVector(rewriter, loc, d);
-      if (positions) {
-        Value extent = vector::BroadcastOp::create(
-            rewriter, loc, type, constantI32(rewriter, loc, source.getDimSize(d)));
-        positions = arith::MulIOp::create(rewriter, loc, positions, extent);
-      }
-      positions = positions ? Value(arith::AddIOp::create(rewriter, loc, positions, here)) : here;
-    }
-    auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
-      return combinePositions(b, loc, op.getKind(), x, y);
-    };
-    auto state = reduceAxes(op, rewriter, {adaptor.getSource(), positions}, layout, axes, combine);
-    if (failed(state))
-      return failure();
-    Value position = (*state)[1];
-    Type wanted = getTypeConverter()->convertType(op.getType());
-    if (!isa<VectorType>(wanted)) {
-      Value first = vector::ExtractOp::create(rewriter, loc, position, ArrayRef<int64_t>{0});
-      rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, wanted, first);
-      return success();
-    }
-    if (cast<VectorType>(position.getType()).getShape() != cast<VectorType>(wanted).getShape() ||
-        !fitsResult(op, layout))
-      return op.emitError("internal: a reduction leaves other registers than its result's layout");
-    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, wanted, position);
-    return success();
-  }
-};
-
 } // namespace
 
 void tile::gpu::populateReducePatterns(const TypeConverter &converter,
                                        RewritePatternSet &patterns) {
-  patterns.add<LowerReduce, LowerArgReduce>(converter, patterns.getContext());
+  patterns.add<LowerReduce>(converter, patterns.getContext());
+  populateArgReducePatterns(converter, patterns);
 }
