@@ -25,6 +25,7 @@ static void copyNow(Warp &w, const Op &op, const AsyncCopy &copy) {
     memcpy(bytes, reinterpret_cast<const void *>(copy.from), copy.size);
   }
   memcpy(to, bytes, copy.bytes);
+  markUnfenced(w, 1u << copy.lane, copy.to - sharedBase);
   ++w.block->grid->events;
 }
 

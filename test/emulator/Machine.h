@@ -196,6 +196,10 @@ enum FaultCode {
   AssertFailed = 710
 };
 
+/// Late shows reads without a wait (old bytes, no message), and reports threads that end, or access
+/// sums, without one; early shows slots that are filled again too soon, and fences between an issue
+/// and its wait. Nothing detects a missing wait or barrier as such: the numbers are wrong, so tests
+/// need a reference and both modes.
 struct Options {
   bool late = true; ///< asynchronous operations happen as late as is allowed
 };
@@ -245,7 +249,12 @@ bool deliver(Block &owner, uint32_t barrier);
 /// While products are in flight: keeps moves of their results till they are there (true), reports
 /// other accesses.
 bool passOn(Warp &warp, const Op &op, uint32_t lanes);
+/// Finishes cp.async copies of threads that end; reports bulk stores that have not read their
+/// source, and products in flight. Loads that nobody awaited are dropped.
 void exitThreads(Warp &warp, const Op &op, uint32_t lanes);
+/// Notes that lanes (a mask) have written to the 16 bytes around `offset` of their block's shared
+/// memory, which the asynchronous proxy sees after the next fence of each of them only.
+void markUnfenced(Warp &warp, uint32_t lanes, uint32_t offset);
 /// Reports bytes that the asynchronous proxy reads and a thread has written without a fence.
 void checkFenced(Warp &warp, const Op &op, Block &block, uint32_t offset, uint32_t bytes);
 

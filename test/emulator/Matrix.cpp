@@ -198,15 +198,9 @@ template <bool loads> Step moveMatrices(Warp &w, const Op &op, uint32_t) {
         checkNoBarrier(w, op, lane, *w.block, address, 16);
       if (loads)
         memcpy(cells[row], rows[row], 16);
-      else if (w.unfencedLanes.size()) {
-        uint32_t cell = (uint32_t(address) - sharedBase) / 16;
-        if (!w.unfencedLanes[cell]) {
-          w.unfencedCells.push_back(cell);
-          ++w.block->dirty[cell];
-        }
-        // Four threads hold the row; turned, all of a group.
-        w.unfencedLanes[cell] |= op.sign ? 0x11111111u << (row / 2) : 15u << (row * 4);
-      }
+      else // four threads hold the row; turned, all of a group
+        markUnfenced(w, op.sign ? 0x11111111u << (row / 2) : 15u << (row * 4),
+                     uint32_t(address) - sharedBase);
     }
     for (unsigned lane = 0; lane < 32; ++lane) {
       unsigned row = lane / 4, column = lane % 4 * 2;

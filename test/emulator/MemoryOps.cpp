@@ -96,6 +96,21 @@ Step load(Warp &w, const Op &op, uint32_t m) {
   return Step::Next;
 }
 
+} // namespace
+
+void markUnfenced(Warp &w, uint32_t lanes, uint32_t offset) {
+  if (!w.unfencedLanes.size())
+    return;
+  uint32_t cell = offset / 16;
+  if (!w.unfencedLanes[cell]) {
+    w.unfencedCells.push_back(cell);
+    ++w.block->dirty[cell];
+  }
+  w.unfencedLanes[cell] |= lanes;
+}
+
+namespace {
+
 /// Notes that a thread has written shared memory by the generic proxy.
 void markDirty(Warp &w, const Op &op, int lane, uint64_t address, uint32_t bytes) {
   uint32_t offset = uint32_t(address & 0xFFFFFF) - sharedBase;
@@ -103,14 +118,9 @@ void markDirty(Warp &w, const Op &op, int lane, uint64_t address, uint32_t bytes
                           : op.space != Shared && op.space != SharedCluster)
     return;
   checkNoBarrier(w, op, lane, blockAt(w, op, lane, address & ~windowMask), address, bytes);
-  if ((address & ~windowMask) >> 24 || !w.unfencedLanes.size())
+  if ((address & ~windowMask) >> 24)
     return;
-  uint32_t cell = offset / 16;
-  if (!w.unfencedLanes[cell]) {
-    w.unfencedCells.push_back(cell);
-    ++w.block->dirty[cell];
-  }
-  w.unfencedLanes[cell] |= 1u << lane;
+  markUnfenced(w, 1u << lane, offset);
 }
 
 Step store(Warp &w, const Op &op, uint32_t m) {
