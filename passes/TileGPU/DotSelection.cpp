@@ -198,7 +198,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   KernelShape shape;
   shape.target = target;
 
-  int64_t largest = 1, dotElements = 0;
+  int64_t largest = 1, longest = 1, dotElements = 0;
   unsigned narrowest = 128;
   bool loops = false, reduces = false, reducesRows = false, reducesOthers = false,
        transposes = false, exchanges = false;
@@ -224,8 +224,11 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
       moved = gather.getType();
     else if (auto scatter = dyn_cast<ScatterOp>(op))
       moved = scatter.getValue().getType();
-    if (isa_and_nonnull<RankedTensorType>(moved))
-      narrowest = std::min(narrowest, getElementBits(getElementTypeOrSelf(moved)));
+    if (auto type = dyn_cast_or_null<RankedTensorType>(moved)) {
+      narrowest = std::min(narrowest, getElementBits(type.getElementType()));
+      for (int64_t extent : type.getShape())
+        longest = std::max(longest, extent);
+    }
     exchanges |= isa<ScanOp, ArgReduceOp, ReduceByOp, SortOp, HistogramOp, TakeOp, GatherOp,
                      ScatterOp, AtomicOp>(op);
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
@@ -250,9 +253,14 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     shape.numWarps = std::clamp<int64_t>(largest / (32 * 32), 1, 32);
   else if (transposes) // a thread holds a block with vectors along both dimensions
     shape.numWarps = std::clamp<int64_t>(largest / (32 * int64_t(vector) * vector), 1, 16);
-  else // what only streams wants several vectors of each thread on their way, however small its
-       // tiles
-    shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), loops || exchanges ? 4 : 1, 16);
+  else { // what only streams wants several vectors of each thread on their way, of four warps at
+         // least where it loops or exchanges; but not of warps that would hold what others hold
+    int64_t distinct = largest / std::min<int64_t>(vector, longest),
+            least = loops || exchanges ? std::clamp<int64_t>(distinct / 32, 1, 4) : 1;
+    shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), least, 16);
+    if (shape.numWarps == 1 && exchanges) // every lane has a part
+      vector = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / 32)), 1, vector);
+  }
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
   if (!wgmma.empty()) // whose operands a producer's warpgroup may fetch
     shape.numWarps = std::min<int64_t>(shape.numWarps, getWarpsBesideProducer(target->limits));

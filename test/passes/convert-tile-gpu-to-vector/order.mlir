@@ -122,7 +122,7 @@ tile.kernel @first
 // CHECK: nvvm.barrier
 // CHECK: llvm.load
 tile.kernel @histogram
-  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs [] attributes {tile.num_warps = 4 : i64}
   grid {
   ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
     tile.yield

@@ -21,7 +21,7 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK: %[[SUM:.*]] = arith.addf %[[WIDE]], %[[OLD:.*]] : vector<4xf32>
 // CHECK: arith.select %{{.*}}, %[[OLD]], %[[SUM]] : vector<4xf32>
 tile.kernel @scan
-  params [#tile.param<"x", in, align = 16>, #tile.param<"k", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  params [#tile.param<"x", in, align = 16>, #tile.param<"k", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs [] attributes {tile.num_warps = 4 : i64}
   grid {
   ^bb0(%x: !tile.ptr<f32>, %k: !tile.ptr<i32>, %y: !tile.ptr<f32>):
     tile.yield
