@@ -44,6 +44,20 @@ std::optional<SmallVector<ScanStep>> tile::gpu::planScan(const LinearLayout &lay
   return steps;
 }
 
+std::optional<SmallVector<ScanStep>> tile::gpu::planTake(TakeOp take) {
+  RankedTensorType source = take.getSource().getType();
+  if (isa<RankedTensorType>(take.getType()) || source.getRank() != 1 || !source.getEncoding())
+    return std::nullopt;
+  constexpr unsigned mostRegisters = 16; // to choose among, before shared memory is as quick
+  LinearLayout layout = getLayout(source);
+  if (layout.getNumRegisters() > mostRegisters)
+    return std::nullopt;
+  auto steps = planScan(layout, 0);
+  if (!steps || llvm::any_of(*steps, [](const ScanStep &step) { return step.dim == InDim::Warp; }))
+    return std::nullopt;
+  return steps;
+}
+
 int64_t tile::gpu::getScanBytes(const LinearLayout &layout, unsigned axis, int64_t elementBytes) {
   int64_t bytes = 0;
   if (auto steps = planScan(layout, axis))

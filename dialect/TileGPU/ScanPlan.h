@@ -20,6 +20,11 @@ struct ScanStep {
 /// the axis.
 std::optional<llvm::SmallVector<ScanStep>> planScan(const LinearLayout &layout, unsigned axis);
 
+/// The bits of the register and the lane that hold a position of `source`, from the lowest: where
+/// one warp holds all of a tile of one dimension, one shuffle brings an element to all lanes. None
+/// elsewhere.
+std::optional<llvm::SmallVector<ScanStep>> planTake(TakeOp take);
+
 /// Shared memory that the steps between warps need, for elements of `elementBytes` in all.
 int64_t getScanBytes(const LinearLayout &layout, unsigned axis, int64_t elementBytes);
 

@@ -104,9 +104,22 @@ struct HistogramModel : SharedModel<HistogramModel, HistogramOp> {
   SharedNeed getSharedNeed(Operation *op) const { return getTileNeed(op->getResult(0)); }
 };
 
+/// True for a kernel with products: what they add up leaves few registers.
+bool hasProducts(KernelOp kernel) {
+  return kernel
+      ->walk([](Operation *op) {
+        return isa<DotOp, MmaOp, WgmmaOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 struct TakeModel : SharedModel<TakeModel, TakeOp> {
   SharedNeed getSharedNeed(Operation *op) const {
-    return getTileNeed(cast<TakeOp>(op).getSource());
+    auto take = cast<TakeOp>(op);
+    auto kernel = take->getParentOfType<KernelOp>();
+    if (planTake(take) && !(kernel && hasProducts(kernel)))
+      return SharedNeed(); // one shuffle
+    return getTileNeed(take.getSource());
   }
 };
 

@@ -116,6 +116,10 @@ mlir::Value getWarp(mlir::OpBuilder &builder, mlir::Location loc);
 mlir::Value shuffleLanes(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
                          unsigned distance);
 
+/// Each register of a vector from `lane`, an i32 (shfl.sync.idx).
+mlir::Value readLane(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value,
+                     mlir::Value lane);
+
 /// True on the one thread that owns its elements, where others hold duplicates; null if every
 /// thread does.
 mlir::Value getOwnerPredicate(mlir::OpBuilder &builder, mlir::Location loc,

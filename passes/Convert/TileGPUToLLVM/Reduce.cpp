@@ -28,16 +28,14 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-// Through 32-bit words.
-Value tile::gpu::shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned distance) {
+/// Exchanges the registers of a vector between lanes, through 32-bit words.
+static Value shuffle(OpBuilder &b, Location loc, Value value, Value lanes, NVVM::ShflKind kind) {
   auto type = cast<VectorType>(value.getType());
   Type element = type.getElementType();
   SmallVector<Value> results;
-  Value all = constantI32(b, loc, -1), lanes = constantI32(b, loc, distance),
-        clamp = constantI32(b, loc, 31);
+  Value all = constantI32(b, loc, -1), clamp = constantI32(b, loc, 31);
   auto shuffleWord = [&](Value word) -> Value {
-    return NVVM::ShflOp::create(b, loc, word.getType(), all, word, lanes, clamp,
-                                NVVM::ShflKind::bfly, UnitAttr());
+    return NVVM::ShflOp::create(b, loc, word.getType(), all, word, lanes, clamp, kind, UnitAttr());
   };
   for (int64_t r = 0; r < type.getNumElements(); ++r) {
     Value x = vector::ExtractOp::create(b, loc, value, ArrayRef<int64_t>{r});
@@ -67,6 +65,14 @@ Value tile::gpu::shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned 
     results.push_back(x);
   }
   return vector::FromElementsOp::create(b, loc, type, results);
+}
+
+Value tile::gpu::shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned distance) {
+  return shuffle(b, loc, value, constantI32(b, loc, distance), NVVM::ShflKind::bfly);
+}
+
+Value tile::gpu::readLane(OpBuilder &b, Location loc, Value value, Value lane) {
+  return shuffle(b, loc, value, lane, NVVM::ShflKind::idx);
 }
 
 /// The type of an element in shared memory.

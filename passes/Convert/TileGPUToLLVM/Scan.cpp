@@ -379,6 +379,49 @@ void storeTaken(OpBuilder &b, TakeOp op, Value tile, const SharedLayout &shared,
             shared, base);
 }
 
+/// The element at a position that all threads agree on, of a tile that one warp holds: the register
+/// is chosen first, then the lane.
+Value takeByShuffle(OpBuilder &b, Location loc, ArrayRef<ScanStep> steps, int64_t extent,
+                    Value tile, Value position) {
+  Type integer = position.getType();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, loc, b.getIntegerAttr(integer, value));
+  };
+  position = arith::MaxSIOp::create(b, loc, position, constant(0));
+  position = arith::MinSIOp::create(b, loc, position, constant(extent - 1));
+  if (integer.isIndex())
+    position = arith::IndexCastOp::create(b, loc, b.getI32Type(), position);
+  else if (integer.getIntOrFloatBitWidth() < 32)
+    position = arith::ExtUIOp::create(b, loc, b.getI32Type(), position);
+  else if (integer.getIntOrFloatBitWidth() > 32)
+    position = arith::TruncIOp::create(b, loc, b.getI32Type(), position);
+  Value lane = constantI32(b, loc, 0);
+  for (const auto &[i, step] : llvm::enumerate(steps)) {
+    Value bit = arith::ShRUIOp::create(b, loc, position, constantI32(b, loc, i));
+    bit = arith::AndIOp::create(b, loc, bit, constantI32(b, loc, 1));
+    if (step.dim == InDim::Lane) {
+      bit = arith::ShLIOp::create(b, loc, bit, constantI32(b, loc, step.bits[0]));
+      lane = arith::OrIOp::create(b, loc, lane, bit);
+    }
+  }
+  // From the highest bit of the register's number: halves of what is left.
+  SmallVector<std::pair<unsigned, unsigned>> registers; // bit of the register, bit of the position
+  for (const auto &[i, step] : llvm::enumerate(steps))
+    if (step.dim == InDim::Register)
+      registers.push_back({step.bits[0], unsigned(i)});
+  llvm::sort(registers, std::greater<>());
+  for (auto [number, at] : registers) {
+    Value bit = arith::ShRUIOp::create(b, loc, position, constantI32(b, loc, at));
+    bit = arith::TruncIOp::create(b, loc, b.getI1Type(), bit);
+    int64_t half = int64_t(1) << number;
+    auto part = [&](int64_t from) {
+      return takeElements(b, loc, tile, llvm::to_vector(llvm::seq(from, from + half)));
+    };
+    tile = arith::SelectOp::create(b, loc, bit, part(half), part(0));
+  }
+  return vector::ExtractOp::create(b, loc, readLane(b, loc, tile, lane), ArrayRef<int64_t>{0});
+}
+
 /// The tile goes to shared memory row by row; each thread reads what its positions name.
 struct LowerTake : OpConversionPattern<TakeOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -386,6 +429,11 @@ struct LowerTake : OpConversionPattern<TakeOp> {
                                 ConversionPatternRewriter &b) const override {
     Location loc = op.getLoc();
     std::optional<int64_t> offset = getSharedOffset(op);
+    if (auto steps = planTake(op); steps && !offset) {
+      b.replaceOp(op, takeByShuffle(b, loc, *steps, op.getSource().getType().getDimSize(0),
+                                    adaptor.getSource(), adaptor.getPosition()));
+      return success();
+    }
     if (!offset)
       return op.emitError("internal: expected " + sharedOffsetName.str() +
                           " from tile-gpu-allocate-shared, found none");
