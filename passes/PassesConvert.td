@@ -14,6 +14,10 @@ def ExpandMath : Pass<"tile-expand-math"> {
     calls libm or libdevice. f16 and bf16 are computed in f32 and rounded once. docs/Math.md has the
     errors. On the GPU exp, exp2 and rsqrt build on NVIDIA's approximate instructions;
     `fastmath<afn>` permits them alone, also for sin, cos and tanh.
+    There division of f32 vectors by a common divisor is written out, correctly rounded, with one
+    branch for several elements to the instruction that takes all operands: in innermost loops, and
+    in functions without loops, where threads exchange values by shuffles, up to 64 elements
+    of a function.
     ```mlir
     %y = math.tanh %x : vector<8xf32>
     ```
@@ -21,7 +25,8 @@ def ExpandMath : Pass<"tile-expand-math"> {
   let options = [Option<"processor", "processor", "std::string", "\"cpu\"",
       "What executes the result: cpu or gpu">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
-      "::mlir::math::MathDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+      "::mlir::math::MathDialect", "::mlir::NVVM::NVVMDialect", "::mlir::scf::SCFDialect",
+      "::mlir::vector::VectorDialect"];
 }
 
 def ExpandFloat8 : Pass<"tile-expand-float8"> {

@@ -1,9 +1,13 @@
 // tile-expand-math: puts arithmetic in place of math operations that no target has, so that nothing
 // calls libm.
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "passes/Convert/MathFunctions.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -136,7 +140,53 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       }
     }
     if (failed)
-      signalPassFailure();
+      return signalPassFailure();
+    if (processor == "gpu")
+      expandDivisions();
+  }
+
+  /// Also those of the formulas above.
+  void expandDivisions() {
+    // Code grows by what every element takes on the way that is hardly ever gone: instructions of
+    // long straight kernels come from memory, too.
+    constexpr int64_t mostElements = 64;
+    getOperation()->walk([&](FunctionOpInterface function) {
+      // Where no thread waits for another, warps hide each other's chains, and registers are better
+      // spent on more of them.
+      if (!exchanges(function))
+        return;
+      SmallVector<arith::DivFOp> divisions;
+      int64_t elements = 0;
+      function->walk([&](arith::DivFOp op) {
+        if (!isExpandableDivision(op) || !standsInnermost(op, function))
+          return;
+        divisions.push_back(op);
+        elements += cast<VectorType>(op.getType()).getNumElements();
+      });
+      if (elements <= mostElements)
+        for (arith::DivFOp op : divisions)
+          expandDivision(op);
+    });
+  }
+
+  /// True if threads of the function hand values to each other. Barriers alone also keep
+  /// instructions in order.
+  static bool exchanges(FunctionOpInterface function) {
+    return function->walk([](NVVM::ShflOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  }
+
+  static bool hasLoops(Operation *op) {
+    return op
+        ->walk([&](LoopLikeOpInterface loop) {
+          return loop == op ? WalkResult::advance() : WalkResult::interrupt();
+        })
+        .wasInterrupted();
+  }
+
+  /// True if no loop runs beside the operation that takes more of the time.
+  static bool standsInnermost(Operation *op, Operation *function) {
+    auto loop = op->getParentOfType<LoopLikeOpInterface>();
+    return !hasLoops(loop ? loop.getOperation() : function);
   }
 };
 } // namespace

@@ -46,6 +46,12 @@ Number expandTan(Number x, Angles &angles, Machine machine);
 Number expandPow(Number x, Number y);
 Number expandRsqrt(Number x, Machine machine);
 
+/// Whether a division on the GPU is written out: of few f32, more than one, with the dividend 1 or
+/// divisors in common, which the flags do not let be approximate.
+bool isExpandableDivision(mlir::arith::DivFOp op);
+/// Replaces such a division by operations with the same result.
+void expandDivision(mlir::arith::DivFOp op);
+
 // Shared between the files.
 
 /// The layout of a float type.

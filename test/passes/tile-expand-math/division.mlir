@@ -1,0 +1,94 @@
+// RUN: tile-opt %s --tile-expand-math=processor=gpu | FileCheck %s --check-prefixes=CHECK,GPU
+// RUN: tile-opt %s --tile-expand-math=processor=cpu | FileCheck %s --check-prefixes=CHECK,CPU
+
+// Of the dividend 1, groups of eight share a branch to the division that takes all operands.
+// CHECK-LABEL: func.func @reciprocals
+// CPU-NOT: scf.if
+// CPU: arith.divf {{.*}} : vector<16xf32>
+// GPU-COUNT-8: nvvm.rcp.approx.ftz.f
+// GPU: scf.if
+// GPU-NEXT: arith.divf {{.*}} : vector<8xf32>
+// GPU-COUNT-8: nvvm.rcp.approx.ftz.f
+// GPU: scf.if
+// GPU-NEXT: arith.divf {{.*}} : vector<8xf32>
+func.func @reciprocals(%x: vector<16xf32>, %lane: i32) -> (vector<16xf32>, i32) {
+  %one = arith.constant dense<1.0> : vector<16xf32>
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %r = arith.divf %one, %x : vector<16xf32>
+  return %r, %other : vector<16xf32>, i32
+}
+
+// A divisor in common.
+// CHECK-LABEL: func.func @shared
+// GPU: nvvm.rcp.approx.ftz.f
+// GPU: scf.if
+func.func @shared(%x: vector<4xf32>, %d: f32, %lane: i32) -> (vector<4xf32>, i32) {
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %all = vector.broadcast %d : f32 to vector<4xf32>
+  %r = arith.divf %x, %all : vector<4xf32>
+  return %r, %other : vector<4xf32>, i32
+}
+
+// Within a loop, and left behind one, where it is done once.
+// CHECK-LABEL: func.func @loops
+// GPU: scf.for
+// GPU: scf.if
+// CHECK: scf.yield
+// GPU-NOT: scf.if
+// CHECK: return
+func.func @loops(%x: vector<4xf32>, %d: f32, %lane: i32, %n: index) -> (vector<4xf32>, i32) {
+  %zero = arith.constant 0 : index
+  %step = arith.constant 1 : index
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %all = vector.broadcast %d : f32 to vector<4xf32>
+  %y = scf.for %i = %zero to %n step %step iter_args(%a = %x) -> vector<4xf32> {
+    %q = arith.divf %a, %all : vector<4xf32>
+    scf.yield %q : vector<4xf32>
+  }
+  %r = arith.divf %y, %all : vector<4xf32>
+  return %r, %other : vector<4xf32>, i32
+}
+
+// No thread waits for another: other warps run meanwhile, and more of them with fewer registers.
+// CHECK-LABEL: func.func @streams
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @streams(%x: vector<4xf32>, %d: f32) -> vector<4xf32> {
+  %all = vector.broadcast %d : f32 to vector<4xf32>
+  %r = arith.divf %x, %all : vector<4xf32>
+  return %r : vector<4xf32>
+}
+
+// More elements in all than code should grow by.
+// CHECK-LABEL: func.func @long
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @long(%x: vector<16xf32>, %d: f32, %lane: i32) -> (vector<16xf32>, i32) {
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %all = vector.broadcast %d : f32 to vector<16xf32>
+  %0 = arith.divf %x, %all : vector<16xf32>
+  %1 = arith.divf %0, %all : vector<16xf32>
+  %2 = arith.divf %1, %all : vector<16xf32>
+  %3 = arith.divf %2, %all : vector<16xf32>
+  %4 = arith.divf %3, %all : vector<16xf32>
+  return %4, %other : vector<16xf32>, i32
+}
+
+// Divisors of their own, one element, more than a thread has registers for, and permission to
+// approximate: one operation, as it was.
+// CHECK-LABEL: func.func @left
+// CHECK-NOT: scf.if
+// CHECK-COUNT-4: arith.divf
+// CHECK-NOT: arith.divf
+func.func @left(%x: vector<4xf32>, %y: vector<4xf32>, %s: f32, %large: vector<32xf32>, %lane: i32)
+    -> (vector<4xf32>, f32, vector<32xf32>, vector<4xf32>, i32) {
+  %one = arith.constant 1.0 : f32
+  %ones = arith.constant dense<1.0> : vector<32xf32>
+  %few = arith.constant dense<1.0> : vector<4xf32>
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %0 = arith.divf %x, %y : vector<4xf32>
+  %1 = arith.divf %one, %s : f32
+  %2 = arith.divf %ones, %large : vector<32xf32>
+  %3 = arith.divf %few, %x fastmath<arcp> : vector<4xf32>
+  return %0, %1, %2, %3, %other : vector<4xf32>, f32, vector<32xf32>, vector<4xf32>, i32
+}
