@@ -73,6 +73,9 @@ inline constexpr llvm::StringLiteral fastestName = "tile_gpu.fastest";
 /// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral readOnlyName = "tile_gpu.read_only";
 /// Of an operation: its result is known not to be negative (unit). By convert-tile-gpu-to-vector.
+/// Of a load: its value is for a later trip of the loop, so it must not move to its use (unit).
+inline constexpr llvm::StringLiteral aheadName = "tile_gpu.ahead";
+/// Of an operation: its result is known not to be negative (unit).
 inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
 
 /// Of tma_fetch, tma_load and tma_store: the word of `cache:` (string). By tile-gpu-use-tma,

@@ -246,6 +246,28 @@ def TileGPURescaleLazily : Pass<"tile-gpu-rescale-lazily", "::mlir::ModuleOp"> {
       "::tile::gpu::TileGPUDialect"];
 }
 
+def TileGPUPrefetchLoads : Pass<"tile-gpu-prefetch-loads", "::mlir::ModuleOp"> {
+  let summary = "load what a loop's next trip needs into registers at the beginning of this one";
+  let description = [{
+    In innermost loops whose threads exchange what they hold in each trip (a reduction, a scan), or
+    whose trips compute with a tile that the one before left and store it. Loads of memory that
+    nothing writes, whose places follow from the counter, are carried from trip to trip, where a
+    thread holds 16 registers of them at most, all programs run at once even so, and are too few to
+    hide each other's waits or to keep memory busy. `tile_gpu.ahead` keeps them where they are.
+    ```mlir
+    scf.for %k = %c0 to %n step %c512 { %x = tile.load %v[%k] …; %s = tile.reduce sum %x … }
+    // becomes
+    %first = tile.load %v[%c0] … {tile_gpu.ahead}
+    scf.for %k = %c0 to %n step %c512 iter_args(%x = %first) {
+      %next = tile.load %v[%k + %c512] … {tile_gpu.ahead}
+      %s = tile.reduce sum %x …
+      scf.yield %next
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUApplyLoopAttributes : Pass<"tile-gpu-apply-loop-attributes", "::mlir::ModuleOp"> {
   let summary = "unroll loops as asked, and report attributes that have no effect";
   let description = [{

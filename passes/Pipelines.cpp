@@ -104,6 +104,7 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   // And those of consumers, whose tiles lie in rings of so many stages.
   pm.addPass(createTileGPUScheduleLoops());
   pm.addPass(createTileGPUApplySchedule());
+  pm.addPass(createTileGPUPrefetchLoads());
   pm.addPass(createTileGPUApplyLoopAttributes());
   pm.addPass(createTileGPUVectorizeAccesses());
 }

@@ -142,6 +142,7 @@ static const AttributeSpec specs[] = {
     {vectorIfName, isNumber<1>, positive, isInKernel, inside},
     {fastestName, isNumber<0>, notNegative, isInKernel, inside},
     {readOnlyName, isUnit, unit, isInKernel, inside},
+    {aheadName, isUnit, unit, isInKernel, inside},
     {nonNegativeName, isUnit, unit, isInKernel, inside},
     {cacheName, isString, "a string", isInKernel, inside},
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},

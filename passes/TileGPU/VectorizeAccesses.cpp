@@ -218,7 +218,8 @@ struct TileGPUVectorizeAccesses
   template <typename Op>
   static void markReadOnly(Op load, const PowersOfTwo &getDivisor, Builder &builder) {
     if (getFacts(load.getView(), getDivisor).access == Access::In &&
-        !load->template getParentOfType<KernelOp>()->hasAttr(mayAliasName) && !isAhead(load))
+        !load->template getParentOfType<KernelOp>()->hasAttr(mayAliasName) &&
+        !load->hasAttr(aheadName) && !isAhead(load))
       load->setAttr(readOnlyName, builder.getUnitAttr());
   }
 

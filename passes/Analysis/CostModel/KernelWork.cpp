@@ -5,8 +5,8 @@
 #include "dialect/ProgramNames.h"
 #include "dialect/Tile/Accumulation.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
-#include "passes/Analysis/CostModel/IndexEvaluation.h"
 #include "passes/Analysis/CostModel/TargetLimits.h"
+#include "passes/Analysis/IndexEvaluation.h"
 #include "passes/TileGPU/DotSelection.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"

@@ -4,6 +4,7 @@
 #define TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
 
 #include "dialect/Tile/TileDialect.h"
+#include "passes/Analysis/IndexEvaluation.h"
 #include "target/Target.h"
 
 #include <array>
@@ -18,9 +19,6 @@ struct TargetLimits;
 
 /// Registers of a thread, for blocks of 1, 2, 4, 8, 16 and 32 warps.
 using LiveRegisters = std::array<double, 6>;
-
-/// Extents by the name of the dimension.
-using Extents = std::map<std::string, int64_t>;
 
 /// A product: extents as the source has them.
 struct DotWork {

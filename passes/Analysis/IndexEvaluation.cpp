@@ -1,6 +1,6 @@
 // Values of the integers that loops and positions hang on: MLIR's range inference over ranges of
 // one number.
-#include "passes/Analysis/CostModel/IndexEvaluation.h"
+#include "passes/Analysis/IndexEvaluation.h"
 #include "dialect/ProgramNames.h"
 
 using namespace mlir;

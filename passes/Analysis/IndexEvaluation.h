@@ -1,13 +1,18 @@
 // Values of the integers that loops and positions hang on, for given extents and a given program.
-#ifndef TILE_PASSES_ANALYSIS_COSTMODEL_INDEXEVALUATION_H
-#define TILE_PASSES_ANALYSIS_COSTMODEL_INDEXEVALUATION_H
+#ifndef TILE_PASSES_ANALYSIS_INDEXEVALUATION_H
+#define TILE_PASSES_ANALYSIS_INDEXEVALUATION_H
 
-#include "passes/Analysis/CostModel/KernelWork.h"
+#include "dialect/Tile/TileDialect.h"
 
 #include "mlir/Interfaces/InferIntRangeInterface.h"
 #include "llvm/ADT/DenseMap.h"
+#include <map>
+#include <string>
 
 namespace tile::cost {
+
+/// Extents by the name of the dimension.
+using Extents = std::map<std::string, int64_t>;
 
 /// Asks MLIR's range inference of each operation, with ranges of one number for dimensions and the
 /// program's position.

@@ -1,0 +1,322 @@
+// tile-gpu-prefetch-loads: software pipelining of loads into registers. What the next trip of a
+// loop loads is asked for at the beginning of this one.
+//
+// Threads that wait for each other in every trip, in a reduction or a scan, wait for memory in
+// every trip too: no warp of the block runs ahead. The same holds where a trip computes with what
+// the one before has left. Other loops are left alone: there the warps of a multiprocessor hide
+// each other's waits, and registers are better spent on more warps.
+#include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/ConstantMemory.h"
+#include "passes/Analysis/IndexEvaluation.h"
+#include "passes/Analysis/LiveRegisters.h"
+#include "passes/Report/Declined.h"
+#include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/LaunchFit.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUPREFETCHLOADS
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+/// Registers of 32 bits that a thread may hold of the next trip.
+static constexpr int64_t mostRegisters = 16;
+/// Registers of a thread beside those of tiles, as the cost model has it, and as many again as
+/// ptxas takes for the loads' places.
+static constexpr int64_t otherRegisters = 28 + 12;
+/// Warps of other blocks that hide a block's waits: four of each of the four schedulers.
+static constexpr int64_t hidingWarps = 16;
+/// Microseconds from a load to its value, as the cost model has it.
+static constexpr double loadLatency = 0.8;
+
+//===--- Loops that wait --------------------------------------------------===//
+
+/// True if lanes or warps hold different parts of a tile along `axis`; all axes where it is null.
+static bool isShared(Value tile, IntegerAttr axis) {
+  LinearLayout layout = getLayout(cast<RankedTensorType>(tile.getType()));
+  for (InDim in : {InDim::Lane, InDim::Warp})
+    for (const Coord &basis : layout.getBases(in))
+      for (unsigned d = 0; d < basis.size(); ++d)
+        if (basis[d] && (!axis || axis.getInt() == int64_t(d)))
+          return true;
+  return false;
+}
+
+/// True if threads exchange what they hold.
+static bool exchanges(Operation *op) {
+  if (isa<ReduceOp, ArgReduceOp, ReduceByOp, ScanOp>(op))
+    return isShared(op->getOperand(0), op->getAttrOfType<IntegerAttr>("axis"));
+  return getSharedNeed(op).use != SharedUse::None;
+}
+
+/// True if a trip computes with a tile that the one before has left, and stores: of what a loop
+/// only adds up, the additions wait for nothing but each other.
+static bool isRecurrence(scf::ForOp loop) {
+  bool stores = llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<StoreOp>(op); });
+  return stores && llvm::any_of(loop.getRegionIterArgs(), [](Value argument) {
+           return isa<RankedTensorType>(argument.getType());
+         });
+}
+
+/// True for a loop without others in it whose operations all work on registers.
+static bool isPlain(scf::ForOp loop) {
+  if (loop->getParentOfType<WarpSpecializeOp>())
+    return false;
+  WalkResult result = loop.getBody()->walk([](Operation *op) {
+    auto isMemory = [](Type type) { return isa<MemDescType>(type); };
+    bool bad = isa<LoopLikeOpInterface>(op) || llvm::any_of(op->getOperandTypes(), isMemory) ||
+               llvm::any_of(op->getResultTypes(), isMemory);
+    return bad ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
+
+static bool waitsEachTrip(scf::ForOp loop) {
+  bool found = isRecurrence(loop);
+  loop.getBody()->walk([&](Operation *op) { found |= exchanges(op); });
+  return found;
+}
+
+//===--- What is loaded ---------------------------------------------------===//
+
+namespace {
+
+/// A loop's loads that can be made a trip ahead.
+struct Plan {
+  scf::ForOp loop;
+  SmallVector<LoadOp> loads;
+  llvm::SetVector<Operation *> needed; // of the body, in its order: the loads, and what says where
+  int64_t registers = 0;               // of 32 bits, in a thread
+  int64_t bytes = 0;                   // of a block in a trip
+  bool clamps = false;                 // a place is known to exist in trips that there are only
+};
+
+} // namespace
+
+/// Adds what `value` hangs on to `found`; false if that is more than the counter and what stands
+/// before the loop.
+static bool collect(scf::ForOp loop, Value value, llvm::SetVector<Operation *> &found) {
+  if (value == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != loop.getBody() || op->getNumRegions() || !isPure(op))
+    return false;
+  if (found.contains(op))
+    return true;
+  if (!llvm::all_of(op->getOperands(),
+                    [&](Value operand) { return collect(loop, operand, found); }))
+    return false;
+  found.insert(op);
+  return true;
+}
+
+static bool changes(scf::ForOp loop, Value value) { return !loop.isDefinedOutsideOfLoop(value); }
+
+/// True if the load would leave the tensor in a trip that there is not.
+static bool needsTrip(scf::ForOp loop, LoadOp load) {
+  if (changes(loop, load.getView()))
+    return true;
+  for (auto [d, start] : llvm::enumerate(load.getStarts()))
+    if (load.getInBounds()[d] && changes(loop, start))
+      return true;
+  return false;
+}
+
+/// Registers of 32 bits that a thread holds.
+static int64_t countRegisters(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  int64_t count = tile ? getLayout(tile).getNumRegisters() : 1;
+  return llvm::divideCeil(count * getElementBits(getElementTypeOrSelf(type)), 32);
+}
+
+/// Bytes of the elements that a block holds once.
+static int64_t countBytes(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  return llvm::divideCeil(
+      (tile ? tile.getNumElements() : 1) * getElementBits(getElementTypeOrSelf(type)), 8);
+}
+
+static std::optional<Plan> makePlan(scf::ForOp loop) {
+  if (!isPlain(loop) || !waitsEachTrip(loop))
+    return std::nullopt;
+  Plan plan;
+  plan.loop = loop;
+  for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
+    llvm::SetVector<Operation *> found = plan.needed;
+    if (!readsConstantMemory(load) ||
+        !llvm::all_of(load->getOperands(),
+                      [&](Value operand) { return collect(loop, operand, found); }) ||
+        !llvm::any_of(load->getOperands(), [&](Value operand) { return changes(loop, operand); }))
+      continue;
+    found.insert(load);
+    plan.needed = std::move(found);
+    plan.loads.push_back(load);
+    plan.clamps |= needsTrip(loop, load);
+    plan.registers += countRegisters(load.getType());
+    plan.bytes += countBytes(load.getType());
+  }
+  if (plan.loads.empty())
+    return std::nullopt;
+  return plan;
+}
+
+//===--- What is gained ---------------------------------------------------===//
+
+/// Programs of a launch at the extents that the contract expects; very many where nobody knows.
+static double countPrograms(KernelOp kernel) {
+  cost::Extents extents;
+  cost::IndexEvaluation evaluation(extents, {});
+  double programs = 1.0;
+  for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
+    programs *= std::max(1.0, evaluation.get(extent).value_or(1e6));
+  return programs;
+}
+
+/// Why the loop is better left as it is; empty where it is not. Registers cost nothing where all
+/// programs of a launch run at once even so, and loads ahead gain where those programs neither keep
+/// memory busy nor have warps that hide each other's waits.
+static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarget &target) {
+  // All or none: a trip that waits for one load might as well wait for all.
+  if (plan.registers > mostRegisters)
+    return "a thread would hold " + std::to_string(plan.registers) +
+           " registers of the next trip's loads, and " + std::to_string(mostRegisters) +
+           " are the most";
+  scf::ForOp loop = plan.loop;
+  if (llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<SortOp, HistogramOp>(op); }))
+    return "its trips sort or count, which takes longer than a load";
+  const GPUCard &card = getCard(target);
+  int64_t threads = getBlockThreads(kernel, target.limits),
+          blocks = int64_t(std::min(1e6, std::ceil(countPrograms(kernel) / card.processors)));
+  std::string many = std::to_string(blocks) + " programs for each multiprocessor ";
+  int64_t warps = (blocks - 1) * threads / target.limits.warpThreads;
+  if (warps > hidingWarps)
+    return many + "hide each other's waits";
+  int64_t registers = countLiveRegisters(kernel) + otherRegisters + plan.registers;
+  if (blocks > target.limits.blocksPerProcessor ||
+      target.limits.registersFor(threads, blocks) < registers)
+    return many + "would not run at once with " + std::to_string(registers) + " registers a thread";
+  // Little's law: as much has to be on its way as comes in the time of one load. GB/s and
+  // microseconds make 1000 bytes.
+  double needed = card.copied / double(card.processors) * loadLatency * 1e3;
+  if (double(blocks * plan.bytes) >= needed)
+    return many + "keep memory busy, with " + std::to_string(blocks * plan.bytes) +
+           " bytes on their way";
+  return "";
+}
+
+//===--- The new loop -----------------------------------------------------===//
+
+/// Clones what the plan needs, for the trip `counter`; the values loaded.
+static SmallVector<Value> load(const Plan &plan, OpBuilder &b, Value counter) {
+  IRMapping mapping;
+  scf::ForOp loop = plan.loop;
+  mapping.map(loop.getInductionVar(), counter);
+  for (Operation *op : plan.needed) {
+    Operation *copy = b.clone(*op, mapping);
+    if (isa<LoadOp>(copy))
+      copy->setAttr(aheadName, b.getUnitAttr());
+  }
+  return llvm::map_to_vector(plan.loads, [&](LoadOp op) { return mapping.lookup(op.getResult()); });
+}
+
+static bool hasTrips(scf::ForOp loop) {
+  APInt low, high;
+  if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&low)))
+    return false;
+  if (auto dim = loop.getUpperBound().getDefiningOp<DimOp>())
+    return dim.getDim().getMin() > low.getSExtValue();
+  return matchPattern(loop.getUpperBound(), m_ConstantInt(&high)) && low.slt(high);
+}
+
+/// The loads of the first trip; padding where there is none.
+static SmallVector<Value> loadFirst(const Plan &plan, OpBuilder &b) {
+  scf::ForOp loop = plan.loop;
+  Location loc = loop.getLoc();
+  if (!plan.clamps || hasTrips(loop))
+    return load(plan, b, loop.getLowerBound());
+  Value exists = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
+                                       loop.getUpperBound());
+  SmallVector<Type> types = llvm::map_to_vector(plan.loads, [](LoadOp op) { return op.getType(); });
+  auto branch = scf::IfOp::create(b, loc, types, exists, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  scf::YieldOp::create(b, loc, load(plan, b, loop.getLowerBound()));
+  b.setInsertionPointToStart(branch.elseBlock());
+  SmallVector<Value> nothing;
+  for (Type type : types) {
+    Type element = getElementTypeOrSelf(type);
+    TypedAttr zero = b.getZeroAttr(element);
+    if (auto tile = dyn_cast<RankedTensorType>(type))
+      zero = DenseElementsAttr::get(tile, Attribute(zero));
+    nothing.push_back(arith::ConstantOp::create(b, loc, zero));
+  }
+  scf::YieldOp::create(b, loc, nothing);
+  return SmallVector<Value>(branch.getResults());
+}
+
+/// The loads of the trip behind the one that runs, at its beginning.
+static SmallVector<Value> loadNext(const Plan &plan, OpBuilder &b) {
+  scf::ForOp loop = plan.loop;
+  Location loc = loop.getLoc();
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  Value counter = loop.getInductionVar(),
+        next = arith::AddIOp::create(b, loc, counter, loop.getStep());
+  if (plan.clamps) { // the last trip loads its own once more
+    Value exists =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, next, loop.getUpperBound());
+    next = arith::SelectOp::create(b, loc, exists, next, counter);
+  }
+  return load(plan, b, next);
+}
+
+static void prefetch(const Plan &plan) {
+  scf::ForOp loop = plan.loop;
+  IRRewriter rewriter(loop);
+  SmallVector<Value> first = loadFirst(plan, rewriter), next = loadNext(plan, rewriter);
+  unsigned carried = loop.getNumRegionIterArgs();
+  auto made = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(
+      rewriter, first, /*replaceInitOperandUsesInLoop=*/false,
+      [&](OpBuilder &, Location, ArrayRef<BlockArgument>) { return next; }));
+  for (auto [i, old] : llvm::enumerate(plan.loads))
+    rewriter.replaceOp(old, made.getRegionIterArg(carried + i));
+}
+
+namespace {
+
+struct TileGPUPrefetchLoads : tile::impl::TileGPUPrefetchLoadsBase<TileGPUPrefetchLoads> {
+  void runOnOperation() override {
+    const GPUTarget *target = getTarget(getOperation());
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      SmallVector<Plan> plans;
+      kernel.getBody().walk([&](scf::ForOp loop) {
+        if (auto plan = makePlan(loop))
+          plans.push_back(std::move(*plan));
+      });
+      for (const Plan &plan : plans) {
+        std::string obstacle = getObstacle(plan, kernel, *target);
+        if (obstacle.empty())
+          prefetch(plan);
+        else
+          declined(plan.loop) << obstacle;
+      }
+    }
+  }
+};
+
+} // namespace
