@@ -72,10 +72,10 @@ inline constexpr llvm::StringLiteral fastestName = "tile_gpu.fastest";
 /// Of a load: nothing writes this memory while the kernel runs (unit). By
 /// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral readOnlyName = "tile_gpu.read_only";
-/// Of an operation: its result is known not to be negative (unit). By convert-tile-gpu-to-vector.
-/// Of a load: its value is for a later trip of the loop, so it must not move to its use (unit).
+/// Of a load: its value is for a later trip of the loop, so it must not move to its use (unit). By
+/// tile-gpu-prefetch-loads.
 inline constexpr llvm::StringLiteral aheadName = "tile_gpu.ahead";
-/// Of an operation: its result is known not to be negative (unit).
+/// Of an operation: its result is known not to be negative (unit). By convert-tile-gpu-to-vector.
 inline constexpr llvm::StringLiteral nonNegativeName = "tile_gpu.non_negative";
 
 /// Of tma_fetch, tma_load and tma_store: the word of `cache:` (string). By tile-gpu-use-tma,
