@@ -23,7 +23,7 @@ static bool isProvided(StringRef name) {
   return isMathematical(name) ||
          StringSwitch<bool>(name)
              .Cases({"memcpy", "memmove", "memset", "memcmp"}, true)
-             .Cases({"malloc", "free", "aligned_alloc", "abort", "dprintf"}, true)
+             .Cases({"abort", "dprintf"}, true)
              .Case("__assert_fail", true) // of `assert`, with -g
              .Case("_GLOBAL_OFFSET_TABLE_", true)
              // Of f16, in every libgcc that has the type; those of bf16 came later.

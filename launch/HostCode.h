@@ -3,6 +3,7 @@
 #ifndef TILE_LAUNCH_HOSTCODE_H
 #define TILE_LAUNCH_HOSTCODE_H
 
+#include "launch/Fill.h"
 #include "launch/core/Pool.h"
 #include "manifest/Error.h"
 
@@ -48,9 +49,13 @@ public:
   HostThreads(const HostThreads &) = delete;
   HostThreads &operator=(const HostThreads &) = delete;
 
-  /// Runs all programs of a grid and waits for them. `threads` 0: one for each processor.
-  void run(HostFunction kernel, const void *const *arguments, int64_t count, unsigned threads) {
-    tk_pool_run(&pool, kernel, arguments, count, int(threads));
+  /// Runs programs begin to end - 1 of a grid and waits for them. `tables` tells how much memory
+  /// the kernel's tiles take: TILE_ERROR_MEMORY, before anything has run, where there is no such.
+  /// `threads` 0: one for each processor.
+  Error run(const tk_kernel &tables, HostFunction kernel, const void *const *arguments,
+            int64_t begin, int64_t end, unsigned threads) {
+    tile_code code = tk_pool_launch(&pool, &tables, kernel, arguments, begin, end, int(threads));
+    return code ? lastError(code) : Error();
   }
 
 private:

@@ -114,6 +114,7 @@ struct LaunchInfo {
   /// Blocks take several programs each: launch as many as run at once.
   bool persistent = false;
   /// Scratch memory that each program needs; its first 128 bytes are zero before the first launch.
+  /// On the CPU: that each thread needs, whatever stands in it.
   unsigned scratchBytes = 0;
   /// All programs share the memory of one.
   bool scratchShared = false;
@@ -166,9 +167,10 @@ struct Manifest {
   std::string cpu = {};
 };
 
-/// The version of the format that is written and read. Earlier ones do not say which binary they
-/// belong to, and are refused.
-constexpr int manifestVersion = 3;
+/// The version of the format that is written and read. Earlier ones are refused: 2 does not say
+/// which binary it belongs to, code for the CPU of 3 gets its memory by itself, unchecked, and code
+/// of 4 would get none from a reader of 3.
+constexpr int manifestVersion = 4;
 
 /// Most parameters, and most named dimensions and strides, that a kernel may have: a CUDA kernel
 /// takes at most 32764 bytes of arguments.

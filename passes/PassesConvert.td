@@ -86,8 +86,9 @@ def CPUPlaceScratch : Pass<"tile-cpu-place-scratch", "::mlir::func::FuncOp"> {
   let summary = "move all scratch of a kernel to the function's entry";
   let description = [{
     A buffer that a loop carries gets memory of its own, into which each iteration's value is
-    copied; then no buffer outlives an iteration under another name, and each is allocated once for
-    the whole call: small ones on the stack, the others on the heap, freed at the end.
+    copied; then no buffer outlives an iteration under another name, and each has one place for the
+    whole call: small ones on the stack, the others as `memref.alloc` that nothing frees, for
+    `tile-cpu-lower-to-llvm` to put into the kernel's memory.
   }];
   let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
 }
@@ -126,7 +127,11 @@ def CPUExpandBF16 : Pass<"tile-cpu-expand-bf16", "::mlir::func::FuncOp"> {
 def CPULowerToLLVM : Pass<"tile-cpu-lower-to-llvm", "::mlir::ModuleOp"> {
   let summary = "convert arith, cf, func, math, memref and vector to the LLVM dialect at once";
   let description = [{
-    One full conversion with upstream's patterns; `index` is 64 bits wide. What is left is an error.
+    Buffers of `memref.alloc` get places in memory that the launcher gives to each thread: the
+    machine argument that `tile.scratch_argument` numbers points to it, `tile.scratch_bytes` says
+    how much it is. Kernels themselves allocate nothing, so that nothing can fail in them. All else
+    is one full conversion with upstream's patterns; `index` is 64 bits wide. What is left is an
+    error.
   }];
   let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }

@@ -26,7 +26,6 @@ static tile_code tk_run(const tk_kernel *k, const tile_argument *a, size_t count
     return TILE_OK;
   for (int i = 0; i < k->argument_count; ++i)
     pointers[i] = &plan->cells[i];
-  tk_pool_run(&tk_threads, k->host, pointers, plan->programs,
-              __atomic_load_n(&tk_thread_limit, __ATOMIC_RELAXED));
-  return TILE_OK;
+  return tk_pool_launch(&tk_threads, k, k->host, pointers, 0, plan->programs,
+                        __atomic_load_n(&tk_thread_limit, __ATOMIC_RELAXED));
 }

@@ -13,6 +13,7 @@
 #include "codegen/NVPTX.h"
 #include "codegen/Translate.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/CPUAttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
@@ -274,7 +275,16 @@ static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
   kernel.arguments.push_back({runtime::Argument::Kind::Scratch, {}, 0});
 }
 
-/// Takes the launch configuration from what the GPU passes wrote on each function.
+/// Memory for the tiles of a kernel on the CPU.
+static void fillHostScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
+  auto bytes = function->getAttrOfType<IntegerAttr>(cpu::scratchBytesName);
+  if (!bytes)
+    return;
+  kernel.launch.scratchBytes = unsigned(bytes.getInt());
+  kernel.arguments.push_back({runtime::Argument::Kind::Scratch, {}, 0});
+}
+
+/// Takes the launch configuration from what the passes wrote on each function.
 void Compiler::fillLaunch() {
   for (runtime::Kernel &kernel : manifest.kernels) {
     auto function = module->lookupSymbol<LLVM::LLVMFuncOp>(kernel.symbol);
@@ -290,6 +300,7 @@ void Compiler::fillLaunch() {
             function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))
       kernel.launch.cluster = cluster[0];
     fillScratch(kernel, function);
+    fillHostScratch(kernel, function);
     fillTensorMaps(kernel, function->getAttrOfType<ArrayAttr>(gpu::tensorMapsName));
   }
 }

@@ -176,9 +176,10 @@ private:
   void start() {
     running = true;
     kernel->getDebugger().begin(stopOnEntry);
-    kernel->run(program);
+    bool done = kernel->run(program);
     running = false;
-    (void)kernel->writeOutputs();
+    if (done)
+      (void)kernel->writeOutputs();
     channel.sendEvent("exited", json::Object{{"exitCode", session->getExitCode()}});
     channel.sendEvent("terminated");
   }

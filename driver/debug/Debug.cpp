@@ -37,8 +37,9 @@ StringRef DebuggedKernel::getText(StringRef file) const {
   return "";
 }
 
-void DebuggedKernel::run(int64_t number) {
-  program.code(program.plan.pointers.data(), number, number + 1);
+bool DebuggedKernel::run(int64_t number) {
+  runtime::Error error = program.run(number, number + 1, /*threads=*/1);
+  return !error || session->failData(error.message);
 }
 
 int debugKernel(Options &options, Session &session) {

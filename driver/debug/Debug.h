@@ -19,8 +19,9 @@ public:
   int64_t getPrograms() const { return program.plan.empty ? 0 : program.plan.programs; }
   /// The texts of the sources.
   llvm::StringRef getText(llvm::StringRef file) const;
-  /// Runs a program from its begin to its end; the debugger's `stopped` is called on the way.
-  void run(int64_t number);
+  /// Runs a program from its begin to its end; the debugger's `stopped` is called on the way. False
+  /// after an error, which the session has reported.
+  bool run(int64_t number);
   /// Writes what --out asks for.
   bool writeOutputs() { return arguments->writeOutputs(); }
 

@@ -48,8 +48,10 @@ public:
       }
       running = true;
       debugger.begin(*resume != Resume::Continue);
-      kernel.run(program);
+      bool done = kernel.run(program);
       running = false;
+      if (!done)
+        return session.getExitCode();
       if (!leaves)
         outs() << "program " << program << " has ended\n";
       if (leaves)

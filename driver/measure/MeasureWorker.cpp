@@ -227,12 +227,13 @@ bool Worker::runHost(ShapeData &data, Attempt &attempt, MeasureReply &reply,
   if (program.plan.empty)
     return true;
   reply.ran = true;
-  program.run(options.threads);
+  if (runtime::Error error = program.run(options.threads))
+    return attempt.session.failData(error.message);
   if (const FailedAssert *failed = program.library->getFailedAssert())
     return attempt.session.failAssert(failed->message, failed->file, failed->line);
   if (check && !(reply.reason = compareOutputs(data, options.tolerance, reference)).empty())
     return false;
-  return !limits || program.time(*limits, options.threads, reply.timing);
+  return !limits || program.time(*limits, options.threads, attempt.session, reply.timing);
 }
 
 bool Worker::runCuda(ShapeData &data, Attempt &attempt, const std::string &path,

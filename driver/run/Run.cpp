@@ -99,17 +99,19 @@ bool elaborateForRun(Compiler &compiler, const Options &options, const RunArgume
   return true;
 }
 
-void HostProgram::run(unsigned threads) {
-  pool.run(code, plan.pointers.data(), plan.programs, threads);
+runtime::Error HostProgram::run(int64_t begin, int64_t end, unsigned threads) {
+  return pool.run(validator->getTables(), code, plan.pointers.data(), begin, end, threads);
 }
 
-bool HostProgram::time(const TimingLimits &limits, unsigned threads, Timing &timing) {
+bool HostProgram::time(const TimingLimits &limits, unsigned threads, Session &session,
+                       Timing &timing) {
   return timeKernel(
       limits,
       [&](unsigned count, double &milliseconds) {
         auto begin = std::chrono::steady_clock::now();
         for (unsigned i = 0; i < count; ++i)
-          run(threads);
+          if (runtime::Error error = run(threads))
+            return session.failData(error.message);
         milliseconds =
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
                 .count() /
@@ -157,6 +159,14 @@ bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Op
   if (!found)
     return session.failInternal(found.takeError());
   program.code = *found;
+  // The code's own record: compiling it has shown how much memory its tiles take.
+  std::string reason;
+  program.validator = runtime::Validator::create(compiler.getManifest().kernels.front(), reason);
+  if (!program.validator)
+    return session.failInternal("the manifest cannot be checked against: " + reason);
+  if (runtime::Error error =
+          program.validator->check(described.data(), described.size(), program.plan))
+    return session.failInternal(error.message);
   return true;
 }
 
@@ -170,7 +180,8 @@ static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options
   auto begin = std::chrono::steady_clock::now();
   if (!program.plan.empty) {
     Phase phase(options, "run");
-    program.run(options.threads);
+    if (runtime::Error error = program.run(options.threads))
+      return session.failData(error.message);
   }
   std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
   if (program.plan.empty) {
@@ -187,7 +198,7 @@ static bool runOnHost(Compiler &compiler, RunArguments &arguments, const Options
                arguments.getArguments());
   return !options.time ||
          measure(options, session, program.name, [&](const TimingLimits &limits, Timing &timing) {
-           return program.time(limits, options.threads, timing);
+           return program.time(limits, options.threads, session, timing);
          });
 }
 

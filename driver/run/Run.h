@@ -7,6 +7,7 @@
 #include "driver/run/RunArguments.h"
 #include "launch/HostCode.h"
 #include "launch/Validate.h"
+#include <memory>
 
 namespace tile {
 
@@ -22,10 +23,13 @@ struct HostProgram {
   std::string name;
   std::optional<HostCode> library;
   HostKernel code;
+  std::unique_ptr<runtime::Validator> validator; ///< of the record that belongs to the code
   runtime::Plan plan; ///< points to the arguments; `empty`: there is nothing to run, and no code
   runtime::HostThreads pool;
-  void run(unsigned threads);
-  bool time(const TimingLimits &limits, unsigned threads, Timing &timing);
+  /// Runs the whole grid, or programs begin to end - 1.
+  runtime::Error run(unsigned threads) { return run(0, plan.programs, threads); }
+  runtime::Error run(int64_t begin, int64_t end, unsigned threads);
+  bool time(const TimingLimits &limits, unsigned threads, Session &session, Timing &timing);
 };
 
 /// Chooses the variant for the arguments, which are bound, checks them, fills what is to be filled,

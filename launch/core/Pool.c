@@ -5,23 +5,96 @@
  *   taken by     caller     caller      helper       caller          `next` is the first that is
  *                                                                    free; a piece is taken by
  *                                                                    adding p to it
- *   the end      next >= count, and no helper is at a piece */
+ *   the end      next >= end, and no helper is at a piece */
 #include "launch/core/Pool.h"
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+/* A thread's part of a launch's memory: its tables of arguments, then whole lines of the cache for
+ * its tiles. */
+static size_t tk_part_head(const tk_tiles *tiles) {
+  return ((size_t)(tiles->argument_count + 1) * sizeof(void *) + 63) / 64 * 64;
+}
+static size_t tk_part_bytes(const tk_tiles *tiles) {
+  return tk_part_head(tiles) + (tiles->bytes + 63) / 64 * 64;
+}
+
+/* Gets memory for the tiles of `threads` threads, or of half as many, and so on. Returns how many
+ * may work. */
+static int tk_take_memory(tk_job *job, int threads) {
+  if (!job->tiles)
+    return threads;
+  for (; threads > 0; threads /= 2) {
+    job->memory = (char *)aligned_alloc(64, tk_part_bytes(job->tiles) * (size_t)threads);
+    if (job->memory)
+      break;
+  }
+  return threads;
+}
+
+/* The machine arguments for the thread that is the `part`th to begin. */
+static const void *const *tk_arguments_of(const tk_job *job, int part) {
+  const tk_tiles *tiles = job->tiles;
+  char *memory = job->memory;
+  const void **arguments;
+  void **cell;
+  if (!memory)
+    return job->arguments;
+  memory += tk_part_bytes(tiles) * (size_t)part;
+  arguments = (const void **)(void *)memory;
+  memcpy(arguments, job->arguments, (size_t)tiles->argument_count * sizeof *arguments);
+  cell = (void **)(void *)memory + tiles->argument_count;
+  *cell = memory + tk_part_head(tiles);
+  arguments[tiles->argument] = cell;
+  return arguments;
+}
+
 /* Does what no other thread has begun, and returns how many programs that were. */
-static int64_t tk_work_on(tk_job *job) {
+static int64_t tk_work_on(tk_job *job, int part) {
+  const void *const *arguments = tk_arguments_of(job, part);
   int64_t begin, end, done = 0;
-  while ((begin = __atomic_fetch_add(&job->next, job->piece, __ATOMIC_RELAXED)) < job->count) {
-    end = job->count - begin < job->piece ? job->count : begin + job->piece;
-    job->kernel(job->arguments, begin, end);
+  while ((begin = __atomic_fetch_add(&job->next, job->piece, __ATOMIC_RELAXED)) < job->end) {
+    end = job->end - begin < job->piece ? job->end : begin + job->piece;
+    job->kernel(arguments, begin, end);
     done += end - begin;
   }
   return done;
+}
+
+static void tk_begin_job(tk_job *job, tk_host_function kernel, const void *const *arguments,
+                         const tk_tiles *tiles, int64_t begin, int64_t end) {
+  memset(job, 0, sizeof *job);
+  job->kernel = kernel;
+  job->arguments = arguments;
+  job->tiles = tiles;
+  job->next = begin;
+  job->end = end;
+}
+
+/* Does all of it in the calling thread. Its parts stand apart, so that a launch without tiles does
+ * not pay for them. */
+__attribute__((noinline)) static int tk_run_with_tiles(tk_host_function kernel,
+                                                       const void *const *arguments,
+                                                       const tk_tiles *tiles, int64_t begin,
+                                                       int64_t end) {
+  tk_job job;
+  tk_begin_job(&job, kernel, arguments, tiles, begin, end);
+  if (!tk_take_memory(&job, 1))
+    return 1;
+  kernel(tk_arguments_of(&job, 0), begin, end);
+  free(job.memory);
+  return 0;
+}
+static inline int tk_run_alone(tk_host_function kernel, const void *const *arguments,
+                               const tk_tiles *tiles, int64_t begin, int64_t end) {
+  if (tiles)
+    return tk_run_with_tiles(kernel, arguments, tiles, begin, end);
+  kernel(arguments, begin, end);
+  return 0;
 }
 
 static int64_t tk_nanoseconds(void) {
@@ -58,8 +131,8 @@ static int tk_count_processors(tk_pool *pool) {
 
 static tk_job *tk_find_job(const tk_pool *pool) {
   tk_job *job = pool->jobs;
-  while (job && (job->helpers >= job->limit ||
-                 __atomic_load_n(&job->next, __ATOMIC_RELAXED) >= job->count))
+  while (job &&
+         (job->joined >= job->limit || __atomic_load_n(&job->next, __ATOMIC_RELAXED) >= job->end))
     job = job->next_job;
   return job;
 }
@@ -69,13 +142,15 @@ static void *tk_worker(void *shared) {
   pthread_mutex_lock(&pool->mutex);
   while (!pool->is_ending) {
     tk_job *job = tk_find_job(pool);
+    int part;
     if (!job) {
       pthread_cond_wait(&pool->work, &pool->mutex);
       continue;
     }
     ++job->helpers;
+    part = ++job->joined; /* the caller's is part 0 */
     pthread_mutex_unlock(&pool->mutex);
-    tk_work_on(job);
+    tk_work_on(job, part);
     pthread_mutex_lock(&pool->mutex);
     if (--job->helpers == 0)
       pthread_cond_broadcast(&pool->done);
@@ -111,31 +186,22 @@ static void tk_check_process(tk_pool *pool) {
   __atomic_store_n(&pool->process, process, __ATOMIC_RELEASE);
 }
 
-TK_CORE void tk_pool_run(tk_pool *pool, tk_host_function kernel, const void *const *arguments,
-                         int64_t count, int threads) {
+/* Does all of it together with the pool's threads. */
+__attribute__((noinline)) static int tk_run_together(tk_pool *pool, tk_host_function kernel,
+                                                     const void *const *arguments,
+                                                     const tk_tiles *tiles, int64_t begin,
+                                                     int64_t end, int threads) {
   tk_job job, **link;
-  int64_t begin, done;
-  if (threads <= 0 && count > 1)
-    threads = tk_count_processors(pool);
-  threads = threads > count ? (int)count : threads;
-  if (threads <= 1) {
-    kernel(arguments, 0, count);
-    return;
-  }
-  begin = tk_nanoseconds();
-  if (tk_is_short(pool, kernel, count)) {
-    kernel(arguments, 0, count);
-    tk_keep_cost(pool, kernel, begin, count);
-    return;
-  }
-  memset(&job, 0, sizeof job);
-  job.kernel = kernel;
-  job.arguments = arguments;
-  job.count = count;
+  int64_t start, done;
+  tk_begin_job(&job, kernel, arguments, tiles, begin, end);
+  threads = threads > TK_POOL_THREADS + 1 ? (int)TK_POOL_THREADS + 1 : threads;
+  threads = tk_take_memory(&job, threads);
+  if (!threads)
+    return 1;
   job.limit = threads - 1;
   /* Small enough that a slow piece delays the end little, large enough that taking one costs
    * nothing. */
-  job.piece = count / ((int64_t)threads * 16);
+  job.piece = (end - begin) / ((int64_t)threads * 16);
   job.piece = job.piece > 1 ? job.piece : 1;
   tk_check_process(pool);
   pthread_mutex_lock(&pool->mutex);
@@ -144,9 +210,9 @@ TK_CORE void tk_pool_run(tk_pool *pool, tk_host_function kernel, const void *con
   pool->jobs = &job;
   pthread_cond_broadcast(&pool->work);
   pthread_mutex_unlock(&pool->mutex);
-  begin = tk_nanoseconds();
-  done = tk_work_on(&job);
-  tk_keep_cost(pool, kernel, begin, done);
+  start = tk_nanoseconds();
+  done = tk_work_on(&job, 0);
+  tk_keep_cost(pool, kernel, start, done);
   pthread_mutex_lock(&pool->mutex);
   for (link = &pool->jobs; *link != &job;)
     link = &(*link)->next_job;
@@ -154,6 +220,44 @@ TK_CORE void tk_pool_run(tk_pool *pool, tk_host_function kernel, const void *con
   while (job.helpers)
     pthread_cond_wait(&pool->done, &pool->mutex);
   pthread_mutex_unlock(&pool->mutex);
+  free(job.memory);
+  return 0;
+}
+
+TK_CORE int tk_pool_run(tk_pool *pool, tk_host_function kernel, const void *const *arguments,
+                        const tk_tiles *tiles, int64_t begin, int64_t end, int threads) {
+  int64_t start, count = end - begin;
+  if (threads <= 0 && count > 1)
+    threads = tk_count_processors(pool);
+  threads = threads > count ? (int)count : threads;
+  if (threads <= 1)
+    return tk_run_alone(kernel, arguments, tiles, begin, end);
+  start = tk_nanoseconds();
+  if (!tk_is_short(pool, kernel, count))
+    return tk_run_together(pool, kernel, arguments, tiles, begin, end, threads);
+  if (tk_run_alone(kernel, arguments, tiles, begin, end))
+    return 1;
+  tk_keep_cost(pool, kernel, start, count);
+  return 0;
+}
+
+TK_CORE tile_code tk_launch_with_tiles(tk_pool *pool, const tk_kernel *k, tk_host_function kernel,
+                                       const void *const *arguments, int64_t begin, int64_t end,
+                                       int threads) {
+  tk_tiles tiles = {k->scratch_bytes, 0, k->argument_count};
+  while (tiles.argument < tiles.argument_count &&
+         k->arguments[tiles.argument].kind != TK_ARG_SCRATCH)
+    ++tiles.argument;
+  if (tiles.argument == tiles.argument_count) /* nobody asks for the memory */
+    return (tile_code)tk_pool_run(pool, kernel, arguments, NULL, begin, end, threads);
+  if (!tk_pool_run(pool, kernel, arguments, &tiles, begin, end, threads))
+    return TILE_OK;
+  tk_about(k);
+  tk_say("out of memory: the tiles of a program take %u bytes, which the system does not give; no "
+         "program has run; raise the limit of this process (ulimit -v), end others, or make the "
+         "kernel's tiles smaller",
+         k->scratch_bytes);
+  return TILE_ERROR_MEMORY;
 }
 
 TK_CORE void tk_pool_end(tk_pool *pool) {

@@ -1,9 +1,9 @@
-/* Running on this machine's processors: threads that stay from launch to launch, and the level of
- * the processor that code needs. Part of the launcher's core. */
+/* Running on this machine's processors: threads that stay from launch to launch, memory for their
+ * tiles, and the level of the processor that code needs. Part of the launcher's core. */
 #ifndef TILE_CORE_POOL_H
 #define TILE_CORE_POOL_H
 
-#include "launch/core/Driver.h"
+#include "launch/core/Core.h"
 
 #include <pthread.h>
 
@@ -16,13 +16,22 @@ extern "C" {
 enum { TK_POOL_THREADS = 256, TK_POOL_ALONE = 10000 };
 typedef void (*tk_host_function)(const void *const *arguments, int64_t begin, int64_t end);
 
+/* Memory for tiles, of which each thread that runs programs has its own: so many bytes, to which
+ * one of the kernel's machine arguments points. NULL for kernels that want none. */
+typedef struct {
+  size_t bytes;
+  int argument, argument_count;
+} tk_tiles;
+
 /* A launch under way, on its caller's stack. */
 typedef struct tk_job {
   struct tk_job *next_job;
   tk_host_function kernel;
   const void *const *arguments;
-  int64_t count, piece, next; /* programs; how many are taken at once; the first not taken */
-  int helpers, limit;         /* threads besides the caller's that work on it, and may */
+  const tk_tiles *tiles;
+  char *memory;               /* for the tiles of all threads, and their tables of arguments */
+  int64_t end, piece, next;   /* past the last program; how many are taken at once; not yet taken */
+  int joined, helpers, limit; /* threads besides the caller's that have begun, work, and may */
 } tk_job;
 
 /* Zero but for what TK_POOL_START sets. Threads start when a launch first wants them. */
@@ -50,10 +59,30 @@ typedef struct {
    NULL,                                                                                           \
    0}
 
-/* Runs all programs of a grid and waits for them; several threads may launch at once. `threads` 0:
- * one for each processor. */
-TK_CORE void tk_pool_run(tk_pool *pool, tk_host_function kernel, const void *const *arguments,
-                         int64_t count, int threads);
+/* Runs programs begin to end - 1 and waits for them; several threads may launch at once. `threads`
+ * 0: one for each processor; fewer where there is no memory for the tiles of so many. Returns 0, or
+ * 1 where there is none for a single thread: nothing has run then. */
+TK_CORE int tk_pool_run(tk_pool *pool, tk_host_function kernel, const void *const *arguments,
+                        const tk_tiles *tiles, int64_t begin, int64_t end, int threads);
+/* The same for a kernel with tables, whose tiles take memory; the pointer to that in `arguments` is
+ * not looked at. TILE_ERROR_MEMORY, with a message, where nothing has run. */
+TK_CORE tile_code tk_launch_with_tiles(tk_pool *pool, const tk_kernel *k, tk_host_function kernel,
+                                       const void *const *arguments, int64_t begin, int64_t end,
+                                       int threads);
+/* The same for any kernel with tables. */
+static inline __attribute__((unused)) tile_code tk_pool_launch(tk_pool *pool, const tk_kernel *k,
+                                                               tk_host_function kernel,
+                                                               const void *const *arguments,
+                                                               int64_t begin, int64_t end,
+                                                               int threads) {
+  if (k->scratch_bytes)
+    return tk_launch_with_tiles(pool, k, kernel, arguments, begin, end, threads);
+  if (end - begin == 1) {
+    kernel(arguments, begin, end);
+    return TILE_OK;
+  }
+  return (tile_code)tk_pool_run(pool, kernel, arguments, NULL, begin, end, threads);
+}
 /* Ends the threads and waits for them. No launch may be under way. */
 TK_CORE void tk_pool_end(tk_pool *pool);
 

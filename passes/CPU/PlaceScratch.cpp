@@ -1,12 +1,12 @@
-// tile-cpu-place-scratch: every buffer of a kernel gets one place for the whole call, outside all
-// loops.
+// tile-cpu-place-scratch: every buffer of a kernel stands at the function's entry, outside all
+// loops: small ones on the stack, the others for tile-cpu-lower-to-llvm to find a place for.
 //
 //   for k: acc = f(acc)       home = alloc, before the loop; copy init -> home
 //     f allocates t      ->   for k: t = f(home); copy t -> home
 //
-// So no buffer outlives a trip under another name, and each allocation can move to the function's
-// entry: up to 1 KiB to the stack, the rest to the heap, freed at the function's end. Where a loop
-// carries several buffers, a value that may be one of them goes by a temporary: trips may swap.
+// So no buffer outlives a trip under another name, and each allocation can move to the entry: up to
+// 1 KiB as alloca, the rest as alloc that nothing frees. Where a loop carries several buffers, a
+// value that may be one of them goes by a temporary: trips may swap.
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -130,14 +130,9 @@ static LogicalResult place(func::FuncOp function) {
     int64_t bytes = type.getNumElements() *
                     (element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));
     IntegerAttr alignment = b.getI64IntegerAttr(64);
-    Value buffer;
-    if (bytes <= stackBytes) {
-      buffer = memref::AllocaOp::create(b, op.getLoc(), type, alignment);
-    } else {
-      buffer = memref::AllocOp::create(b, op.getLoc(), type, alignment);
-      b.setInsertionPoint(entry.getTerminator());
-      memref::DeallocOp::create(b, op.getLoc(), buffer);
-    }
+    Value buffer = bytes <= stackBytes
+                       ? memref::AllocaOp::create(b, op.getLoc(), type, alignment).getResult()
+                       : memref::AllocOp::create(b, op.getLoc(), type, alignment).getResult();
     op.replaceAllUsesWith(buffer);
     op.erase();
   }

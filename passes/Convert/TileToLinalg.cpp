@@ -10,6 +10,7 @@
 // One program makes all trips of a split loop: merging its parts is no work here.
 #include "passes/Convert/TileToLinalg.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/CPUAttributeNames.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -158,6 +159,7 @@ static LogicalResult lowerKernel(KernelOp kernel) {
     Value address = argumentAddress(b, loc, args, argument++);
     lowering.dims[cast<DimAttr>(dim).getName()] = readScalar(b, loc, address, b.getIndexType());
   }
+  function->setAttr(cpu::scratchArgumentName, b.getI64IntegerAttr(argument));
   FailureOr<SmallVector<Value>> extents = lowerGrid(kernel, params, b, lowering);
   if (failed(extents))
     return failure();

@@ -65,10 +65,10 @@ Error tile_module::execute(const tile_kernel &kernel, const tile_instance &insta
   if (onHost) {
     for (const Fill &fill : plan.fills)
       fillHost(fill);
-    if (!plan.empty)
-      threads.run(units[instance.unit].functions[instance.index], plan.pointers.data(),
-                  plan.programs, 0);
-    return {};
+    if (plan.empty)
+      return {};
+    return threads.run(tables, units[instance.unit].functions[instance.index], plan.pointers.data(),
+                       0, plan.programs, 0);
   }
   if (!place.entry)
     if (Error error = locate(place))

@@ -62,6 +62,14 @@ class Kernels:
             "-lm",
         )
         self.library = ctypes.CDLL(path + ".so")
+        # Bytes that a kernel's tiles take, to which its last argument points.
+        self.tiles = {
+            name: int(size)
+            for name, size in re.findall(
+                r"llvm\.func @(\w+)\(.*tile\.scratch_bytes = (\d+)",
+                open(path + ".llvm.mlir").read(),
+            )
+        }
         self.ir = open(path + ".ll").read()
 
     @staticmethod
@@ -81,6 +89,11 @@ class Kernels:
             else:
                 cell = np.array(value, dtype=np.int64 if isinstance(value, int) else None)
             keep.append(cell)
+            cells.append(cell.ctypes.data)
+        if name in self.tiles:
+            memory = np.full(self.tiles[name] + 63, 0xA5, dtype=np.uint8)
+            cell = np.array((memory.ctypes.data + 63) // 64 * 64, dtype=np.int64)
+            keep += [memory, cell]
             cells.append(cell.ctypes.data)
         table = (ctypes.c_void_p * max(len(cells), 1))(*cells)
         getattr(self.library, name)(table, ctypes.c_int64(begin), ctypes.c_int64(end))

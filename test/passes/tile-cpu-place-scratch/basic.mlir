@@ -1,5 +1,5 @@
-// Scratch leaves all loops: what is small for the stack, the rest for the heap; what a loop carries
-// has its own place.
+// Scratch leaves all loops: what is small for the stack, the rest for the kernel's memory; what a
+// loop carries has its own place.
 // RUN: tile-opt %s --pass-pipeline='builtin.module(func.func(tile-cpu-place-scratch))' \
 // RUN:   | FileCheck %s
 
@@ -7,9 +7,8 @@
 // CHECK-DAG: %[[SMALL:.*]] = memref.alloca() {alignment = 64 : i64} : memref<4xf32>
 // CHECK-DAG: %[[LARGE:.*]] = memref.alloc() {alignment = 64 : i64} : memref<4096xf32>
 // CHECK: scf.for
-// CHECK-NOT: memref.alloc
-// CHECK: memref.dealloc %[[LARGE]]
-// CHECK-NEXT: return
+// CHECK-NOT: memref.{{(de)?}}alloc
+// CHECK: return
 func.func @loops(%n: index, %x: f32) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

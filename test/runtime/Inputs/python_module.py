@@ -119,7 +119,7 @@ def write(folder, target="sm_90"):
         json.dump(
             {
                 "format": "tile-manifest",
-                "version": 3,
+                "version": 4,
                 "compiler": "t",
                 "target": target,
                 "binary": {"bytes": 13, "hash": "xxh3-128:7c2d7bf9b72f08718d453f297d05e41f"},

@@ -74,7 +74,7 @@ TEST(Manifest, RoundTrip) {
 
 TEST(Manifest, KeysInFixedOrder) {
   std::string json = toJson(sample());
-  EXPECT_EQ(json.rfind("{\n \"format\": \"tile-manifest\",\n \"version\": 3,", 0), 0u)
+  EXPECT_EQ(json.rfind("{\n \"format\": \"tile-manifest\",\n \"version\": 4,", 0), 0u)
       << json.substr(0, 80);
   EXPECT_EQ(json.back(), '\n');
 }
@@ -140,11 +140,11 @@ TEST(Manifest, Malformed) {
 TEST(Manifest, WrongFormatOrVersion) {
   EXPECT_EQ(errorAfter("\"tile-manifest\"", "\"other\""),
             "manifest: expected format 'tile-manifest', found 'other'");
-  std::string error = errorAfter("\"version\": 3", "\"version\": 4");
-  EXPECT_NE(error.find("version 4 is newer than this runtime reads (3): update"), std::string::npos)
+  std::string error = errorAfter("\"version\": 4", "\"version\": 5");
+  EXPECT_NE(error.find("version 5 is newer than this runtime reads (4): update"), std::string::npos)
       << error;
-  error = errorAfter("\"version\": 3", "\"version\": 2");
-  EXPECT_NE(error.find("version 2 is older than this runtime reads (3): compile it again"),
+  error = errorAfter("\"version\": 4", "\"version\": 3");
+  EXPECT_NE(error.find("version 3 is older than this runtime reads (4): compile it again"),
             std::string::npos)
       << error;
 }

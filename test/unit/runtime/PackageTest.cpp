@@ -128,7 +128,7 @@ TEST(Package, ManifestErrorsNameThePlace) {
          "version 3 is newer than this runtime reads (2): update the runtime");
   expect("\"version\": 2", "\"version\": 1",
          "version 1 is older than this runtime reads (2): build the package again");
-  expect("\"manifest_version\": 3", "\"manifest_version\": 9",
+  expect("\"manifest_version\": 4", "\"manifest_version\": 9",
          "modules[0]: manifest: version 9 is newer");
   expect("\"kind\": \"cubin\"", "\"kind\": \"dll\"",
          "modules[0].files[0].kind: expected cubin, ptx or so, found 'dll'");
