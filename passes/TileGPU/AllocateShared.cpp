@@ -111,22 +111,28 @@ FailureOr<SmallVector<SharedLifetime>> tile::gpu::getSharedLifetimes(KernelOp ke
   return lifetimes;
 }
 
-/// The requests, the largest first.
-static SmallVector<Request *> sortBySize(MutableArrayRef<Request> requests) {
+/// The requests, the largest first; or first of all those that live as long as the kernel.
+static SmallVector<Request *> sortBySize(MutableArrayRef<Request> requests,
+                                         bool persistentFirst = false) {
   SmallVector<Request *> order;
   for (Request &request : requests)
     order.push_back(&request);
-  llvm::sort(order, [](Request *a, Request *b) {
-    return std::pair(b->need.bytes, a->start) < std::pair(a->need.bytes, b->start);
+  auto isLate = [&](const Request *request) {
+    return persistentFirst && request->need.use != SharedUse::Persistent;
+  };
+  llvm::sort(order, [&](Request *a, Request *b) {
+    return std::tuple(isLate(a), b->need.bytes, a->start) <
+           std::tuple(isLate(b), a->need.bytes, b->start);
   });
   return order;
 }
 
-/// First fit, the largest first. Returns the bytes taken in all.
-static int64_t place(MutableArrayRef<Request> requests) {
+/// First fit, the largest first, or first of all those that live as long as the kernel: these
+/// leave no gaps then. Returns the bytes taken in all.
+static int64_t place(MutableArrayRef<Request> requests, bool persistentFirst = false) {
   int64_t total = 0;
   SmallVector<Request *> placed; // by offset
-  for (Request *request : sortBySize(requests)) {
+  for (Request *request : sortBySize(requests, persistentFirst)) {
     int64_t offset = 0;
     for (Request *other : placed) {
       if (!request->livesWith(*other))
@@ -149,6 +155,14 @@ std::optional<int64_t> tile::gpu::planSharedBytes(KernelOp kernel, const CopyRin
                                                   int64_t stages) {
   auto requests = collectRequests(kernel, &ring, stages);
   return failed(requests) ? std::nullopt : std::optional<int64_t>(place(*requests));
+}
+
+std::optional<int64_t> tile::gpu::planBytesBesideFetches(KernelOp kernel) {
+  auto requests = collectRequests(kernel);
+  if (failed(requests))
+    return std::nullopt;
+  llvm::erase_if(*requests, [](const Request &request) { return isa<TmaFetchOp>(request.op); });
+  return place(*requests);
 }
 
 /// Scratch of at most this many bytes is a reduction's few words.
@@ -226,6 +240,8 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
     SmallVector<int64_t> apart;
     std::optional<int64_t> totalApart = placeApart(*requests, limit, apart);
     int64_t total = totalApart ? *totalApart : place(*requests);
+    if (total > limit)
+      total = place(*requests, /*persistentFirst=*/true);
     if (totalApart)
       for (auto [request, offset] : llvm::zip(*requests, apart))
         request.offset = offset;

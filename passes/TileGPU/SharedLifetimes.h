@@ -27,6 +27,9 @@ struct CopyRing {
 /// Bytes of shared memory that the kernel would need with `stages` slots for each tile of `ring`;
 /// none if lifetimes cannot be told.
 std::optional<int64_t> planSharedBytes(KernelOp kernel, const CopyRing &ring, int64_t stages);
+/// Bytes of shared memory that the kernel would need but for its fetches by TMA; none if lifetimes
+/// cannot be told.
+std::optional<int64_t> planBytesBesideFetches(KernelOp kernel);
 
 } // namespace tile::gpu
 

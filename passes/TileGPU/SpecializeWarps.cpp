@@ -17,6 +17,7 @@
 #include "passes/Passes.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/ProducerSlice.h"
+#include "passes/TileGPU/SharedLifetimes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -252,6 +253,7 @@ private:
   /// Bytes of shared memory: what stays the same, and what each stage adds.
   struct Plan {
     int64_t fixed = 0, repeated = 0, requested = maxStages, rings = 0;
+    int64_t beside = 0;      ///< of `fixed`, but for fetches and their mbarriers
     bool explicitly = false; ///< the source asks for the stages
   };
 
@@ -266,6 +268,7 @@ private:
         plan.fixed += llvm::alignTo(need.bytes, 1024);
     });
     plan.fixed += llvm::alignTo(scratch, 1024);
+    plan.beside = plan.fixed;
     for (Group &group : groups) {
       if (findOwner(group) != &group)
         continue;
@@ -317,6 +320,13 @@ private:
     Plan plan = makePlan();
     int64_t blocks = chooseBlocks(plan), limit = getSharedLimit(limits, blocks);
     int64_t repeated = plan.repeated, requested = plan.requested;
+    // The sum takes all that stands beside the rings for alive at once, which is right for most
+    // kernels. Where it costs stages, as of loops that each copy ahead before this one, lifetimes
+    // decide.
+    int64_t wanted = !repeated ? 0 : plan.explicitly ? requested : 2;
+    if (limit - plan.fixed < wanted * repeated)
+      if (std::optional<int64_t> planned = planBytesBesideFetches(kernel))
+        plan.fixed += llvm::alignTo(*planned, 1024) - plan.beside;
     int64_t room = limit - plan.fixed;
     int64_t fitting = repeated ? room / repeated : 1;
     if (room < 0 || fitting < 1) {
