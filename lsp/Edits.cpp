@@ -81,7 +81,9 @@ Json tile::lsp::codeActions(Workspace &workspace, const Document &document,
       actions.push_back(json::Object{
           {"title", fix.text},
           {"kind", "quickfix"},
-          {"isPreferred", &fix == &diagnostic.fixIts.front()},
+          {"isPreferred",
+           &fix == &diagnostic.fixIts.front() &&
+               (diagnostic.severity == Severity::error || diagnostic.fixIts.size() == 1)},
           {"diagnostics", json::Array{::toJson(workspace, document, diagnostic)}},
           {"edit", json::Object{{"changes", json::Object{{workspace.toUri(document.getPath()),
                                                           json::Array{std::move(edit)}}}}}}});

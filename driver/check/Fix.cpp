@@ -46,7 +46,8 @@ struct Look {
 } // namespace
 
 /// Compiles up to where warnings of the source end, and keeps the changes of the file itself. Each
-/// diagnostic is taken by its first: others are alternatives.
+/// diagnostic is taken by its first: others are alternatives. Of a warning with alternatives none
+/// is taken: the program runs, and may mean either.
 static Look lookAt(const Options &options, const std::string &path) {
   Look look;
   raw_null_ostream nowhere;
@@ -55,7 +56,8 @@ static Look lookAt(const Options &options, const std::string &path) {
   compiler.run(Stage::TileOpt);
   const SourceManager &sources = own.getSources();
   for (const Diagnostic &diagnostic : own.getDiagnostics().all())
-    if (!diagnostic.fixIts.empty()) {
+    if (!diagnostic.fixIts.empty() && (diagnosticInfo(diagnostic.id).severity == Severity::error ||
+                                       diagnostic.fixIts.size() == 1)) {
       const Diagnostic::FixIt &fix = diagnostic.fixIts.front();
       if (sources.name(fix.range.file) != path)
         continue;

@@ -81,6 +81,7 @@ private:
   ast::ExprPtr literal(TileParser::LiteralContext *context);
   ast::ExprPtr intLiteral(Range range);
   ast::ExprPtr floatLiteral(Range range);
+  void warnOfPower(antlr4::ParserRuleContext *arithmetic, size_t at, const ast::BinaryExpr &node);
   std::string unescape(Range range);
 
   FileID file;

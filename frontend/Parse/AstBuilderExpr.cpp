@@ -143,6 +143,7 @@ ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context, size_t &at, unsign
     BinaryOp op = binaryOp(sign->getType());
     if (precedence(op) < least)
       break;
+    size_t signAt = at + 1;
     at += 2;
     auto node = std::make_unique<BinaryExpr>();
     node->op = op;
@@ -151,6 +152,8 @@ ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context, size_t &at, unsign
     node->lhs = std::move(left);
     node->range = {file, begin, range(operand(at)).end};
     unsigned below = std::max(node->lhs->depth, node->rhs->depth);
+    if (op == BinaryOp::bitXor)
+      warnOfPower(context, signAt, *node);
     left = limitDepth(std::move(node), below);
   }
   return left;

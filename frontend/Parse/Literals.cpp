@@ -1,4 +1,4 @@
-// AST builder: numbers and strings.
+// AST builder: numbers and strings, and numbers that look like powers.
 #include "frontend/Parse/AstBuilder.h"
 #include "frontend/Parse/TokenCheck.h"
 #include "frontend/Source/ReadFloat.h"
@@ -54,6 +54,111 @@ ExprPtr AstBuilder::intLiteral(Range place) {
   if (rest.getAsInteger(radix, node->value))
     diagnostics.report(diag::numberTooLarge, place, abbreviated(text(place)));
   return node;
+}
+
+/// The integer that an operand consists of; an exponent may have a sign, which `isNegative` tells,
+/// and be converted. Null for all else.
+static antlr4::Token *findInteger(antlr4::ParserRuleContext *operand, bool isExponent,
+                                  bool &isNegative) {
+  while (operand->start != operand->stop) {
+    auto *unary = dynamic_cast<TileParser::UnaryContext *>(operand);
+    auto *cast = dynamic_cast<TileParser::CastContext *>(operand);
+    if (isExponent && unary && unary->MINUS() && !isNegative) {
+      isNegative = true;
+      operand = unary->unary();
+    } else if (cast && (isExponent || cast->castTarget().empty())) {
+      operand = cast->unary();
+    } else {
+      return nullptr;
+    }
+  }
+  return operand->start->getType() == TileParser::INT ? operand->start : nullptr;
+}
+
+/// A number in decimal, which is how powers are written; none if it is too large, too.
+static std::optional<uint64_t> readDecimal(llvm::StringRef text) {
+  uint64_t value;
+  if (text.starts_with("0x") || text.starts_with("0b") ||
+      llvm::StringRef(withoutUnderscores(text)).getAsInteger(10, value))
+    return std::nullopt;
+  return value;
+}
+
+/// A power of 2 or 10 as an expression; empty where there is no exact one.
+static std::string spellPower(uint64_t base, bool isNegative, uint64_t exponent, bool standsAlone) {
+  if (base == 2) {
+    if (isNegative || exponent > 63)
+      return "";
+    if (exponent == 63) // of u64 alone
+      return "9_223_372_036_854_775_808";
+    std::string shift = "1 << " + std::to_string(exponent);
+    return standsAlone ? shift : "(" + shift + ")";
+  }
+  if (isNegative || exponent > 18)
+    return exponent > 300 ? "" : (isNegative ? "1e-" : "1e") + std::to_string(exponent);
+  std::string digits = "1";
+  for (uint64_t zeros = exponent; zeros-- > 0;)
+    digits += zeros % 3 == 2 ? "_0" : "0";
+  return digits;
+}
+
+/// Warns of `2^41` and `10^6`, which are powers elsewhere. Beside another operation on bits it is
+/// one, too. `at` numbers the '^' among the operands and operators of `arithmetic`.
+void AstBuilder::warnOfPower(antlr4::ParserRuleContext *arithmetic, size_t at,
+                             const BinaryExpr &node) {
+  const std::vector<antlr4::tree::ParseTree *> &parts = arithmetic->children;
+  auto operand = [&](size_t i) { return static_cast<antlr4::ParserRuleContext *>(parts[i]); };
+  bool isNegative = false;
+  antlr4::Token *first = findInteger(operand(at - 1), /*isExponent=*/false, isNegative);
+  antlr4::Token *second = findInteger(operand(at + 1), /*isExponent=*/true, isNegative);
+  if (!first || !second)
+    return;
+  std::optional<uint64_t> base = readDecimal(text(range(first)));
+  std::optional<uint64_t> exponent = readDecimal(text(range(second)));
+  if (!base || !exponent || (*base != 2 && *base != 10))
+    return;
+
+  // An operator on the other side of an operand, which takes that away from the '^'.
+  antlr4::Token *taker = nullptr;
+  for (size_t beside : {at - 2, at + 2}) { // before the first operand: a huge number
+    if (beside >= parts.size())
+      continue;
+    antlr4::Token *found = static_cast<antlr4::tree::TerminalNode *>(parts[beside])->getSymbol();
+    switch (found->getType()) {
+    case TileParser::PLUS:
+    case TileParser::MINUS:
+    case TileParser::STAR:
+    case TileParser::SLASH:
+    case TileParser::PERCENT:
+      taker = taker ? taker : found;
+      break;
+    case TileParser::PIPE:
+      break;
+    default:
+      return;
+    }
+  }
+
+  std::string sign = isNegative ? "-" : "";
+  std::string written = "'" + std::to_string(*base) + "^" + sign + std::to_string(*exponent) + "'";
+  uint64_t value = *base ^ (isNegative ? 0 - *exponent : *exponent);
+  std::string is = isNegative ? std::to_string(int64_t(value)) : std::to_string(value);
+  DiagnosticBuilder report =
+      diagnostics.report(diag::xorAsPower, node.opRange,
+                         taker ? written + " is not one operand here, as '" +
+                                     text(range(taker)).str() + "' binds more tightly"
+                               : written + " is " + is);
+  Range whole = range(first).join(range(second));
+  bool standsAlone = !taker && range(second).end == node.range.end;
+  std::string power = spellPower(*base, isNegative, *exponent, standsAlone);
+  std::string meant = *base == 2 ? "0x2" : "0xa";
+  if (power.empty())
+    report.note("no integer holds this power, one of floats is written pow(x, y); if the exclusive "
+                "or is meant, write the base as " +
+                meant);
+  else // with alternatives, so that `tilec fix` leaves the choice to the author
+    report.fixIt(whole, power, "the power, written out")
+        .fixIt(range(first), meant, "a base in hexadecimal says that the exclusive or is meant");
 }
 
 ExprPtr AstBuilder::floatLiteral(Range place) {
