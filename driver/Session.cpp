@@ -4,6 +4,8 @@
 #include "frontend/Diag/JsonRenderer.h"
 #include "frontend/Diag/SarifRenderer.h"
 #include "frontend/Diag/TextRenderer.h"
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Regex.h"
 #include "llvm/Support/raw_ostream.h"
@@ -175,27 +177,68 @@ void Session::report(mlir::Diagnostic &diagnostic) {
         id = *named;
         message.resize(open);
       }
-  Report result{id, std::move(message), diagnostic.getLocation(), {}};
+  Report result{id, std::move(message), diagnostic.getLocation(), {}, {}};
+  for (const mlir::DiagnosticArgument &kernel : diagnostic.getMetadata())
+    result.kernels.push_back(mlir::cast<mlir::StringAttr>(kernel.getAsAttribute()).str());
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     result.notes.emplace_back(getRange(note.getLocation()), note.str());
   if (heldID == id)
     held.push_back(std::move(result));
   else
-    report(result);
+    report(std::move(result));
 }
 
-void Session::report(const Report &report) {
+void Session::report(Report report) {
+  if (diagnosticInfo(report.id).severity != Severity::remark || report.kernels.empty())
+    return write(report);
+  auto [known, isNew] = remarkAt.try_emplace(
+      getKey(report.id, getRange(report.location), report.message), remarks.size());
+  if (isNew)
+    remarks.push_back(std::move(report));
+  else if (std::vector<std::string> &kernels = remarks[known->second].kernels;
+           !is_contained(kernels, report.kernels.front()))
+    kernels.push_back(report.kernels.front());
+}
+
+/// "in kernels 'a' and 'b'", a few of them by name; empty for one that the message names.
+static std::string nameKernels(ArrayRef<std::string> kernels, StringRef message) {
+  constexpr size_t most = 4;
+  if (kernels.empty() || (kernels.size() == 1 && message.contains("'" + kernels.front() + "'")))
+    return "";
+  std::string text = kernels.size() == 1 ? "in kernel '" : "in kernels '";
+  text += join(kernels.take_front(most), "', '") + "'";
+  return kernels.size() <= most ? text
+                                : text + " and " + std::to_string(kernels.size() - most) + " more";
+}
+
+void Session::reportRemarks(bool several) {
+  for (; remarksReported < remarks.size(); ++remarksReported) {
+    const Report &each = remarks[remarksReported];
+    write(each, several ? nameKernels(each.kernels, each.message) : "");
+  }
+}
+
+ArrayRef<std::string> Session::getKernels(const Diagnostic &remark) const {
+  auto found = remarkAt.find(getKey(remark.id, remark.range, remark.message));
+  if (found == remarkAt.end())
+    return {};
+  return remarks[found->second].kernels;
+}
+
+void Session::write(const Report &report, StringRef kernels) {
   DiagnosticBuilder builder =
       diagnostics.report(report.id, getRange(report.location), report.message);
+  if (!kernels.empty())
+    builder.note(kernels);
   addNotes(builder, report.location);
   for (const auto &[range, text] : report.notes)
     builder.note(range, text);
 }
 
-void Session::release(function_ref<bool(mlir::Location)> isTrue) {
-  for (const Report &each : held)
-    if (isTrue(each.location))
-      report(each);
+void Session::release(Truth isTrue) {
+  for (Report &each : held)
+    if (isTrue(each.kernels.empty() ? StringRef() : StringRef(each.kernels.front()), each.location))
+      report(std::move(each));
   held.clear();
   heldID.reset();
 }

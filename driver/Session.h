@@ -12,15 +12,18 @@
 #include "llvm/Support/raw_ostream.h"
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 namespace tile {
 
 class Session {
 public:
-  /// Diagnostics are written to `stream`, as soon as they are reported.
+  /// Diagnostics are written to `stream`, as soon as they are reported; but remarks about kernels
+  /// by reportRemarks().
   explicit Session(const Options &options, llvm::raw_ostream &stream);
   ~Session();
   Session(const Session &) = delete;
@@ -54,9 +57,15 @@ public:
   void report(mlir::Diagnostic &diagnostic);
 
   /// Keeps diagnostics of passes with this code back, till release() reports those that are still
-  /// true.
+  /// true of a place in a kernel.
   void hold(diag::ID id) { heldID = id; }
-  void release(llvm::function_ref<bool(mlir::Location)> isTrue);
+  using Truth = llvm::function_ref<bool(llvm::StringRef kernel, mlir::Location place)>;
+  void release(Truth isTrue);
+  /// Reports the remarks about kernels, each once; with a note that names all that it is about
+  /// where there are `several` kernels.
+  void reportRemarks(bool several);
+  /// The symbols of the kernels that a remark of reportRemarks() is about; else none.
+  llvm::ArrayRef<std::string> getKernels(const Diagnostic &remark) const;
 
   /// The place in the source that a location stands for; invalid if it has none.
   Range getRange(mlir::Location location) const;
@@ -71,8 +80,14 @@ private:
     std::string message;
     mlir::Location location;
     std::vector<std::pair<Range, std::string>> notes;
+    std::vector<std::string> kernels; ///< that it is about
   };
-  void report(const Report &report);
+  using Key = std::tuple<diag::ID, FileID, uint32_t, uint32_t, std::string>;
+  static Key getKey(diag::ID id, Range range, const std::string &message) {
+    return {id, range.file, range.begin, range.end, message};
+  }
+  void report(Report report);
+  void write(const Report &report, llvm::StringRef kernels = "");
   void addNotes(DiagnosticBuilder &builder, mlir::Location location) const;
 
   const Options &options;
@@ -83,6 +98,9 @@ private:
   std::vector<Report> held;
   int adopted = 0;
   bool internal = false, said = false;
+  std::vector<Report> remarks;    ///< about kernels, in order
+  std::map<Key, size_t> remarkAt; ///< their numbers
+  size_t remarksReported = 0;
 };
 
 /// Measures one phase for --time-report, from its making to its end.

@@ -60,7 +60,9 @@ bool Compiler::run(Stage last) {
   if (!options.isCPU() && last >= Stage::GPU)
     session.hold(diag::maskedAccess);
   bool done = runStages(last);
-  session.release([](Location) { return true; }); // where the GPU's passes were not reached
+  // Where the GPU's passes were not reached.
+  session.release([](StringRef, Location) { return true; });
+  session.reportRemarks(/*several=*/manifest.kernels.size() > 1);
   return done;
 }
 
@@ -187,12 +189,15 @@ bool Compiler::lowerToGPU() {
 /// Remarks on masks are for accesses that still have one: what TMA copies has none, or one that it
 /// takes for nothing.
 void Compiler::reportMasks() {
-  DenseSet<Location> masked; // looked up only
-  (*module)->walk([&](Operation *op) {
-    if (isa<LoadOp, StoreOp, GatherOp, ScatterOp, AtomicOp, gpu::AsyncCopyOp, gpu::ClearFromOp>(op))
-      masked.insert(op->getLoc());
-  });
-  session.release([&](Location location) { return masked.contains(location); });
+  DenseSet<std::pair<StringRef, Location>> masked; // looked up only
+  for (KernelOp kernel : module->getOps<KernelOp>())
+    kernel.walk([&](Operation *op) {
+      if (isa<LoadOp, StoreOp, GatherOp, ScatterOp, AtomicOp, gpu::AsyncCopyOp, gpu::ClearFromOp>(
+              op))
+        masked.insert({kernel.getSymName(), op->getLoc()});
+    });
+  session.release(
+      [&](StringRef kernel, Location location) { return masked.contains({kernel, location}); });
 }
 
 bool Compiler::lowerToLLVM() {

@@ -154,9 +154,12 @@ static bool contains(Range kernel, Range place) {
          place.begin < kernel.end;
 }
 
-/// A remark inside of another kernel is of that one, and so is one that names another version; one
-/// that does neither is of all.
-static bool isOf(const Diagnostic &remark, const Explanation &kernel, ArrayRef<Explanation> all) {
+/// A remark says which kernels it is about, or, if it is the assembler's, stands inside of one or
+/// quotes its symbol; one that does nothing of that is about all.
+static bool isOf(const Diagnostic &remark, const Explanation &kernel, ArrayRef<Explanation> all,
+                 const Session &session) {
+  if (ArrayRef<std::string> kernels = session.getKernels(remark); !kernels.empty())
+    return is_contained(kernels, kernel.symbol);
   if (!contains(kernel.declared, remark.range) &&
       any_of(all, [&](const Explanation &each) { return contains(each.declared, remark.range); }))
     return false;
@@ -183,7 +186,7 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
     each.assembled = assembles && !options.isCPU();
     each.instructions = countInstructions(findEntry(ptx, each.symbol));
     for (const Diagnostic &diagnostic : session.getDiagnostics().all())
-      if (diagnostic.severity == Severity::remark && isOf(diagnostic, each, all))
+      if (diagnostic.severity == Severity::remark && isOf(diagnostic, each, all, session))
         each.remarks.push_back(diagnostic);
     each.inside = collector.takeKernel(each.symbol);
   }

@@ -2,6 +2,7 @@
 #include "passes/Report/PassReport.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"
+#include "passes/Report/KernelRemark.h"
 
 #include "mlir/Pass/Pass.h"
 #include "mlir/Pass/PassInstrumentation.h"
@@ -195,9 +196,9 @@ static std::vector<std::string> describeSchedules(ModuleOp module, const Subject
 }
 
 void PassReport::emit(ModuleOp module) const {
-  std::map<std::string, Location> kernels;
+  std::map<std::string, KernelOp> kernels;
   for (KernelOp kernel : module.getOps<KernelOp>())
-    kernels.emplace(kernel.getSymName(), kernel.getLoc());
+    kernels.emplace(kernel.getSymName(), kernel);
   for (const Subject &subject : record->getSubjects()) {
     auto kernel = kernels.find(subject.kernel);
     if (kernel == kernels.end())
@@ -217,10 +218,11 @@ void PassReport::emit(ModuleOp module) const {
       } else if (!subject.loop || condition->concernsLoops)
         others.push_back(entry.pass.str() + " did not: " + explain(*condition, entry, subject));
     }
-    InFlightDiagnostic remark =
-        emitRemark(subject.loop ? *subject.loop : kernel->second)
-        << (subject.loop ? "a loop of kernel '" : "kernel '") << subject.kernel
-        << "' was changed by " << (changed.empty() ? "no pass" : join(changed, ", ")) << " [R0602]";
+    InFlightDiagnostic remark = nameKernel(
+        emitRemark(subject.loop ? *subject.loop : kernel->second.getLoc()), kernel->second);
+    remark << (subject.loop ? "a loop of kernel '" : "kernel '") << subject.kernel
+           << "' was changed by " << (changed.empty() ? "no pass" : join(changed, ", "))
+           << " [R0602]";
     if (subject.loop)
       for (const std::string &schedule : describeSchedules(module, subject))
         remark.attachNote(UnknownLoc::get(module.getContext())) << "schedule: " << schedule;

@@ -4,6 +4,7 @@
 #include "passes/Analysis/Divisibility.h"
 #include "passes/Analysis/IndexBounds.h"
 #include "passes/Passes.h"
+#include "passes/Report/KernelRemark.h"
 
 using namespace mlir;
 
@@ -31,7 +32,7 @@ static StringRef helpfulContract(Access access, unsigned dim, IndexBounds &bound
 }
 
 template <typename Access> static void remark(Access access, unsigned dim, IndexBounds &bounds) {
-  auto diagnostic = access->emitRemark()
+  auto diagnostic = remarkOn(access)
                     << "masked access: dimension " << dim << " of the view may be clipped";
   if (StringRef name = helpfulContract(access, dim, bounds); !name.empty())
     diagnostic << "; '" << name << " % " << access.getSizes()[dim]

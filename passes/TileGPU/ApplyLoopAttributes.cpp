@@ -6,6 +6,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Passes.h"
+#include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/TargetSupport.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -73,7 +74,7 @@ private:
 
   /// A warning, or a remark where the target lacks the feature anyway.
   void report(Operation *op, const Twine &attribute, const Twine &reason) {
-    InFlightDiagnostic message = canPipeline() ? op->emitWarning() : op->emitRemark();
+    InFlightDiagnostic message = canPipeline() ? op->emitWarning() : remarkOn(op);
     message << attribute << " has no effect: " << reason;
   }
 
@@ -113,9 +114,9 @@ private:
     if (!loop->hasAttr(flattenName))
       return;
     if (hasProducer(loop))
-      loop.emitRemark() << "flatten changes nothing: the producer warp runs ahead from the last "
-                           "trip of this loop into the next of the "
-                           "one around it";
+      remarkOn(loop) << "flatten changes nothing: the producer warp runs ahead from the last "
+                        "trip of this loop into the next of the "
+                        "one around it";
     else
       report(loop, "flatten", whyNotPipelined());
   }

@@ -7,6 +7,7 @@
 // value. Nor does a later pass insert tile_gpu.convert_layout: UseTma drops those before the stores
 // that become copies, DeferRowSums and PipelineFragments make new tiles with layouts of their own.
 #include "passes/Passes.h"
+#include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/PartLayouts.h"
 #include "passes/TileGPU/ProgramOrder.h"
@@ -553,8 +554,8 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
   static void remarkSlowDots(KernelOp kernel, const KernelShape &shape) {
     kernel.getBody().walk([&](DotOp dot) {
       if (std::string reason = explainNoWgmma(dot, shape); !reason.empty())
-        dot->emitRemark() << "dot by mma.sync or scalar code instead of wgmma: " << reason
-                          << " [R0401]";
+        remarkOn(dot) << "dot by mma.sync or scalar code instead of wgmma: " << reason
+                      << " [R0401]";
     });
   }
 };

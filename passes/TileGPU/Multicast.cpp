@@ -14,6 +14,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"
+#include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/ProgramGrid.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -160,7 +161,7 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
 
   static void multicast(KernelOp kernel, ArrayRef<int64_t> requested) {
     if (StringRef obstacle = getObstacle(kernel, requested); !obstacle.empty()) {
-      kernel.emitRemark() << "clusters are not used: " << obstacle << " [R0405]";
+      remarkOn(kernel) << "clusters are not used: " << obstacle << " [R0405]";
       declined(kernel) << obstacle;
       return;
     }
@@ -185,7 +186,7 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
       kernel->setAttr(blocksOfClusterName, Builder(kernel).getI64IntegerAttr(2));
       return;
     }
-    kernel.emitRemark()
+    remarkOn(kernel)
         << "clusters are not used: no load by TMA is the same for neighbouring programs [R0405]";
     declined(kernel) << "no load by TMA is the same for neighbouring programs";
   }

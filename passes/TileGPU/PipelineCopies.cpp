@@ -21,6 +21,7 @@
 #include "passes/Analysis/ConstantMemory.h"
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
+#include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/PipelineFragments.h"
@@ -132,7 +133,7 @@ private:
         copies.push_back(copy);
     }
     if (!problem.empty())
-      alloc->emitRemark() << "operand is not copied ahead: " << problem << " [R0406]";
+      remarkOn(alloc) << "operand is not copied ahead: " << problem << " [R0406]";
     if (!problem.empty())
       declined(loop) << "an operand is not copied ahead: " + problem;
   }
@@ -249,13 +250,12 @@ private:
                           *bytes > (stages > 2 ? share : limit)))
       --stages;
     if (stages < wanted && (requested || stages < 2))
-      loop.emitRemark()
-          << (requested ? "stages(" + std::to_string(wanted) + ")"
-                        : "a second stage of the loop's loads")
-          << " does not fit into shared memory: "
-          << planSharedBytes(kernel, ring, std::max<int64_t>(stages + 1, 2)).value_or(0)
-          << " bytes are needed for " << std::max<int64_t>(stages + 1, 2) << ", a block has "
-          << limit << " [R0404]";
+      remarkOn(loop) << (requested ? "stages(" + std::to_string(wanted) + ")"
+                                   : "a second stage of the loop's loads")
+                     << " does not fit into shared memory: "
+                     << planSharedBytes(kernel, ring, std::max<int64_t>(stages + 1, 2)).value_or(0)
+                     << " bytes are needed for " << std::max<int64_t>(stages + 1, 2)
+                     << ", a block has " << limit << " [R0404]";
     if (stages < 2)
       declined(loop) << "two stages do not fit into shared memory";
     return stages > 1;

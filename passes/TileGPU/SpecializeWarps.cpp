@@ -15,6 +15,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/Passes.h"
+#include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/ProducerSlice.h"
 #include "passes/TileGPU/SharedLifetimes.h"
@@ -338,12 +339,12 @@ private:
                                 << "; make its tiles smaller, the largest first";
     }
     if (plan.explicitly && fitting < requested)
-      kernel.emitRemark() << "stages(" << requested
-                          << ") does not fit into shared memory: a stage takes " << repeated
-                          << " bytes, there is room for " << fitting << " [R0404]";
+      remarkOn(kernel) << "stages(" << requested
+                       << ") does not fit into shared memory: a stage takes " << repeated
+                       << " bytes, there is room for " << fitting << " [R0404]";
     else if (repeated && fitting < 2)
-      kernel.emitRemark() << "loads are not overlapped with computation: two stages of " << repeated
-                          << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
+      remarkOn(kernel) << "loads are not overlapped with computation: two stages of " << repeated
+                       << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
     int64_t stages = std::min(requested, fitting);
     // Tiles that each program of a persistent kernel fetches once are fetched for the next
     // meanwhile, where that costs no stage.

@@ -14,6 +14,7 @@
 #include "dialect/TileGPU/StorePlan.h"
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
+#include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/TargetSupport.h"
 #include "passes/TileGPU/TensorAccess.h"
 #include "passes/TileGPU/UnusedEnds.h"
@@ -198,7 +199,7 @@ private:
     if (access.problem.empty())
       fetches.push_back({load, fold, alloc, std::move(access), map});
     else if (remarks && type.getShape().size() > 1 && isReadAsOperand(alloc.getResult()))
-      load->emitRemark() << "operand is not copied by TMA: " << access.problem << " [R0402]";
+      remarkOn(load) << "operand is not copied by TMA: " << access.problem << " [R0402]";
     if (!access.problem.empty())
       declined(load) << "a load is not copied by TMA: " + access.problem;
   }
