@@ -6,9 +6,9 @@
 //
 // Writes by threads and reads by the copy engine or wgmma go by different ways. For each 16 bytes
 // of shared memory there is a mask of the lanes that wrote and have not fenced; such a read by the
-// other way is a mistake, whatever the bytes are (checkFenced). Noted are st, stmatrix and cp.async to
-// the block's own memory, not atomics nor stores to other blocks; checked when the read is done, so
-// in late mode at the wait.
+// other way is a mistake, whatever the bytes are (checkFenced). Noted are st, stmatrix and cp.async
+// to the block's own memory, not atomics nor stores to other blocks; checked when the read is done,
+// so in late mode at the wait.
 #include "test/emulator/Decoder.h"
 
 namespace emu {
