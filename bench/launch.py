@@ -4,6 +4,8 @@ generated C beside cuLaunchKernel, with and without checks; from Python, `tile` 
 kernels of three arguments. Needs a GPU, gcc, PyTorch and Triton.
 
 launch.py [--home DIR] [--target sm_90a] [--json FILE]: DIR is a release or a build folder.
+launch.py --against RELEASE [--rounds N]: two versions in turns, each in a process of its own every
+round, so that a machine that gets slower does so for both; medians of the rounds, and their ratio.
 """
 
 import argparse
@@ -19,7 +21,6 @@ import time
 import resultfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SOURCE = os.path.join(ROOT, "examples", "deploy", "kernels.tile")
 
 
 def driverFolder():
@@ -29,18 +30,20 @@ def driverFolder():
         return next(os.path.dirname(line.split()[-1]) for line in maps if "libcuda.so" in line)
 
 
-def fromC(home, target, folder):
-    """{way: nanoseconds} of bench/launch.c."""
+def buildC(home, target, folder, root=ROOT):
+    """Builds bench/launch.c in the folder with the library of `home`, the header and the kernels
+    of `root`: the command that runs it, and its environment."""
     tilec = os.path.join(home, "bin", "tilec")
     cubin, generated = os.path.join(folder, "kernels.cubin"), os.path.join(folder, "kernels.c")
     for output in (cubin, generated):
-        subprocess.run([tilec, SOURCE, "--target", target, "-o", output], check=True)
+        source = os.path.join(root, "examples", "deploy", "kernels.tile")
+        subprocess.run([tilec, source, "--target", target, "-o", output], check=True)
     with open(cubin + ".json", encoding="utf-8") as stream:
         threads = next(
             k["launch"]["threads"] for k in json.load(stream)["kernels"] if k["name"] == "saxpy"
         )
     program, library = os.path.join(folder, "launch"), os.path.join(home, "lib")
-    include = os.path.join(ROOT, "runtime", "include")
+    include = os.path.join(root, "runtime", "include")
     include = include if os.path.isdir(include) else os.path.join(home, "include")
     subprocess.run(
         [
@@ -66,14 +69,14 @@ def fromC(home, target, folder):
         ],
         check=True,
     )
+    before = os.environ.get("LD_LIBRARY_PATH", "")
+    return [program, cubin, str(threads)], {"LD_LIBRARY_PATH": library + os.pathsep + before}
+
+
+def runC(command, environment):
+    """{way: nanoseconds} of bench/launch.c."""
     done = subprocess.run(
-        [program, cubin, str(threads)],
-        check=True,
-        capture_output=True,
-        text=True,
-        env=dict(
-            os.environ, LD_LIBRARY_PATH=library + os.pathsep + os.environ.get("LD_LIBRARY_PATH", "")
-        ),
+        command, check=True, capture_output=True, text=True, env=dict(os.environ, **environment)
     )
     return {
         name: float(value)
@@ -98,13 +101,13 @@ def medianTimes(ways, synchronize, calls=400, rounds=60):
     return {name: statistics.median(values) for name, values in times.items()}
 
 
-def fromPython(home, target, folder):
+def fromPython(home, folder, root=ROOT):
     """{way: nanoseconds} of a call of `tile`, of Triton and of a PyTorch operator."""
     import torch
     import triton
     import triton.language as tl
 
-    sys.path.insert(0, os.path.join(ROOT, "python"))
+    sys.path.insert(0, os.path.join(root, "python"))
     os.environ["TILE_HOME"] = home
     import tile
 
@@ -121,15 +124,17 @@ def fromPython(home, target, folder):
     prepared = ours.prepare(x, y, 2.0)
     prepared(x, y, 2.0)
     assert torch.equal(y, torch.full_like(y, 5.0)), "a prepared saxpy is wrong"
-    kernels = tile.compile(os.path.join(ROOT, "examples", "deploy", "kernels.tile"))
-    compiled, mean, rows = kernels.saxpy, kernels.row_mean, x.view(1, 1024)
-    compiled(x, y, 2.0)
-    assert torch.equal(y, torch.full_like(y, 7.0)) and mean(rows).item() == 1.0, (
-        "what tile.compile made is wrong"
-    )
-    ways = {
-        "tile.compile": lambda: compiled(x, y, 2.0),
-        "tile.compile, output made": lambda: mean(rows),
+    ways = {}
+    if hasattr(tile, "compile"):  # not in the first version
+        kernels = tile.compile(os.path.join(root, "examples", "deploy", "kernels.tile"))
+        compiled, mean, rows = kernels.saxpy, kernels.row_mean, x.view(1, 1024)
+        compiled(x, y, 2.0)
+        assert torch.equal(y, torch.full_like(y, 7.0)) and mean(rows).item() == 1.0, (
+            "what tile.compile made is wrong"
+        )
+        ways["tile.compile"] = lambda: compiled(x, y, 2.0)
+        ways["tile.compile, output made"] = lambda: mean(rows)
+    ways |= {
         "tile": lambda: ours(x, y, 2.0),
         "tile unchecked": lambda: ours(x, y, 2.0, check=False),
         "tile prepared": lambda: prepared(x, y, 2.0),
@@ -140,6 +145,49 @@ def fromPython(home, target, folder):
     return medianTimes(ways, torch.cuda.synchronize)
 
 
+def inTurns(homes, target, rounds):
+    """[{group: {way: nanoseconds}} of each home], medians of rounds in which the homes alternate;
+    a home is the pair of its build or release and the folder of its sources."""
+    figures = [{"c_ns": {}, "python_ns": {}} for _ in homes]
+    with tempfile.TemporaryDirectory(prefix="tile-launch-") as folder:
+        commands = []
+        for index, (home, root) in enumerate(homes):
+            own = os.path.join(folder, str(index))
+            os.makedirs(own)
+            python = [sys.executable, os.path.abspath(__file__), "--python", own]
+            python += ["--home", home, "--root", root]
+            commands.append((buildC(home, target, own, root), python))
+        for _ in range(rounds):
+            for figure, (c, python) in zip(figures, commands):
+                done = subprocess.run(python, check=True, capture_output=True, text=True)
+                for group, ways in (("c_ns", runC(*c)), ("python_ns", json.loads(done.stdout))):
+                    for name, value in ways.items():
+                        figure[group].setdefault(name, []).append(value)
+    return [
+        {
+            group: {name: statistics.median(values) for name, values in ways.items()}
+            for group, ways in figure.items()
+        }
+        for figure in figures
+    ]
+
+
+def compare(options):
+    """Two versions in turns: the table and the record of --against."""
+    release = os.path.abspath(options.against)
+    homes = [(options.home, ROOT), (release, release)]
+    ours, theirs = inTurns(homes, options.target, options.rounds)
+    for group, language in (("c_ns", "C"), ("python_ns", "Python")):
+        for name, value in ours[group].items():
+            before = theirs[group].get(name)
+            against = f"{before:8.0f} ns  {value / before:6.3f} of it" if before else "       -"
+            print(f"{language:7} {name:26} {value:8.0f} ns {against}")
+    if options.json:
+        record = {"rounds": options.rounds, "this": ours, "release": theirs}
+        resultfile.save(options.json, record)
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
@@ -147,10 +195,22 @@ def main():
     )
     parser.add_argument("--target", default="sm_90a")
     parser.add_argument("--json", help="write the figures to this file, too")
+    parser.add_argument(
+        "--against", metavar="RELEASE", help="an unpacked release of another version"
+    )
+    parser.add_argument("--rounds", type=int, default=7, help="turns of --against (7)")
+    parser.add_argument("--root", default=ROOT, help=argparse.SUPPRESS)
+    parser.add_argument("--python", metavar="FOLDER", help=argparse.SUPPRESS)
     options = parser.parse_args()
+    options.home = os.path.abspath(options.home)
+    if options.python:
+        print(json.dumps(fromPython(options.home, options.python, options.root)))
+        return 0
+    if options.against:
+        return compare(options)
     with tempfile.TemporaryDirectory(prefix="tile-launch-") as folder:
-        c = fromC(os.path.abspath(options.home), options.target, folder)
-        python = fromPython(os.path.abspath(options.home), options.target, folder)
+        c = runC(*buildC(options.home, options.target, folder))
+        python = fromPython(options.home, folder)
     base = c["cuLaunchKernel"]
     for name, value in c.items():
         print(
