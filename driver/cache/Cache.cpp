@@ -6,8 +6,8 @@
 //   source, flags, compiler  -> key              -> list: files with hashes, paths not found
 //   key, list as it is now   -> name of an entry -> outputs and messages
 //
-// A file that has changed gives another list, hence another entry; that of the old text stays, and
-// is found again when the text is.
+// A file that has changed gives another list, hence another entry. A key has one list, that of its
+// latest store: with the old text back, the call compiles once more, and its entry is as before.
 #include "driver/cache/Cache.h"
 #include "codegen/Assemble.h"
 #include "driver/support/ParseJson.h"
@@ -53,6 +53,9 @@ static bool isEnding(StringRef ending) {
 
 /// Identity of one build of a program: on this machine its path and time, between
 /// machines its content.
+/// Reading a compiler of a hundred megabytes for each call would take longer than most
+/// compilations; a cache that several machines share has no choice, as their times and paths
+/// differ.
 static std::string identify(const std::string &program, bool byContent) {
   sys::fs::file_status status;
   if (program.empty() || sys::fs::status(program, status))
@@ -72,6 +75,8 @@ static std::string identify(const std::string &program, bool byContent) {
 
 /// Everything of the options that can change a byte of what is written: one line each,
 /// "WORDS\tVALUE" in the words that --explain-cache uses.
+/// An option that changes a product and is missing here gives wrong hits. So
+/// test/unit/Driver/OptionsTest.cpp has a change of each, and expects another text.
 std::string describeFlags(const Options &options) {
   std::string text;
   raw_string_ostream stream(text);
@@ -167,6 +172,7 @@ Cache::Cache(const Options &options, const std::string &input) : options(options
   parts["assembler"] = identify(assembler, byContent);
   parts["processor"] = options.isCPU() && !options.package ? sys::getHostCPUName().str() : "";
   parts["linker"] = linker ? linker : "";
+  // The parts are a map: their order is that of names, on every machine.
   std::string all = layout;
   for (const auto &[name, value] : parts)
     all += "\n" + name + "=" + value;
@@ -191,6 +197,7 @@ std::optional<std::map<std::string, std::string>> Cache::find(std::vector<std::s
     if (hash == absent && !path.empty()) {
       if (!sys::fs::exists(path))
         continue;
+      // An import that now would be found earlier on the way.
       reason = "'" + path.str() + "', where it looked for an import in vain, is there now";
       return std::nullopt;
     }
@@ -254,12 +261,14 @@ void Cache::store(const std::map<std::string, std::string> &outputs, const Sourc
     list += line + "\n";
     all += "\n" + line;
   }
+  // "names" has a line HASH NAME for each other file: find() believes no byte without its hash.
   std::vector<runtime::ZipEntry> entries = {{"names", ""}};
   for (const auto &[suffix, bytes] : outputs) {
     entries.front().bytes += hashOf(bytes) + " out" + suffix + "\n";
     entries.push_back({"out" + suffix, bytes});
   }
   std::string archive;
+  // Too large for an archive: not kept, and no error.
   if (runtime::writeZip(entries, archive))
     return;
   // The list last: what it leads to is then there.

@@ -80,6 +80,7 @@ std::optional<std::string> CacheStore::readLocal(const std::string &name) const 
     return std::nullopt;
   // No links, and nothing that blocks; looked at and read by one descriptor, so that both are of
   // one file.
+  // An entry is code that will be run, so a file that another user could have put there is none.
   int file = ::open(pathOf(name).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
   if (file < 0)
     return std::nullopt;
@@ -105,6 +106,7 @@ void CacheStore::removeLocal(const std::string &name) const {
     sys::fs::remove(pathOf(name));
 }
 
+/// Eviction goes by times of modification, since file systems often keep no time of access.
 void CacheStore::touch(const std::string &name) const {
   int descriptor;
   if (folder.empty() || sys::fs::openFileForWrite(pathOf(name), descriptor,
@@ -115,6 +117,7 @@ void CacheStore::touch(const std::string &name) const {
   sys::fs::closeFile(file);
 }
 
+/// A command that has failed once is not called again: each call may last its full minute.
 std::optional<int> CacheStore::call(StringRef verb, StringRef name, StringRef path) {
   if (words.empty() || !problem.empty())
     return std::nullopt;
@@ -140,6 +143,7 @@ std::optional<int> CacheStore::call(StringRef verb, StringRef name, StringRef pa
   return std::nullopt;
 }
 
+/// Leaves a copy in the folder of what the command gave: next time the folder has it.
 std::optional<std::string> CacheStore::read(const std::string &name) {
   remote = false;
   if (std::optional<std::string> bytes = readLocal(name))

@@ -1,6 +1,17 @@
 // `tilec debug --dap`: the debug adapter protocol, for editors. One request after the other; while
 // the kernel runs, nobody is listened to, as a program ends by itself.
 // https://microsoft.github.io/debug-adapter-protocol/specification
+//
+//   request or event             from, to
+//   launch                       nothing -> loaded; breakpoints can be set from here on
+//   configurationDone            loaded -> running
+//   stopped (in a probe's call)  running -> stopped
+//   continue, next, stepIn, ..   stopped -> running
+//   exited, terminated           running -> loaded, at the program's end
+//
+// A stop is a callback of the kernel, so the requests of a stopped program are handled in a loop of
+// their own (atStop) below the kernel's frames. The outer loop (run) goes on when the kernel
+// returns.
 #include "driver/debug/Adapter.h"
 #include "driver/debug/Debug.h"
 #include "driver/support/Output.h"
@@ -19,6 +30,8 @@ class Adapter {
 public:
   explicit Adapter(const Options &options) : given(options) {}
 
+  // Starting is left to this loop, not done in handle(): the answer to configurationDone has to be
+  // on its way before the kernel takes the thread.
   int run() {
     while (!ended && handleNext()) {
       if (!starts)
@@ -42,6 +55,8 @@ private:
     return true;
   }
 
+  // Answers each request exactly once, by respond or refuse: a client waits for each of its
+  // numbers.
   void handle(const json::Object &request, StringRef command, const json::Object &arguments) {
     if (command == "initialize")
       return initialize(request);
@@ -50,12 +65,15 @@ private:
     if (command == "disconnect" || command == "terminate") {
       channel.respond(request);
       ended = true;
+      // Probes have no way to end a kernel early, and its frames cannot be unwound.
       if (running) { // with the kernel on the stack
         (void)finish(outs());
         std::_Exit(exitDone);
       }
       return;
     }
+    // Everything below asks the debugger, which a kernel brings with it. Clients send breakpoints
+    // only after the event "initialized", which `launch` sends.
     if (!kernel)
       return channel.refuse(request, "no kernel is launched yet");
     if (command == "setBreakpoints")
@@ -124,6 +142,9 @@ private:
   }
 
   /// {"program": "k.tile", "args": ["--arg", "x=x.npy"], "programId": 3, "stopOnEntry": true}
+  /// The words behind "args" are those of `tilec debug`, so that both have one set of options and
+  /// checks. Without any of its own, the request means the call by which this adapter was started.
+  /// Messages go to standard error and as events: clients show one or the other.
   void launch(const json::Object &request, const json::Object &arguments) {
     std::vector<std::string> words = {"tilec", "debug"};
     if (std::optional<StringRef> path = arguments.getString("program"))
@@ -157,6 +178,7 @@ private:
                             "the kernel cannot be compiled for these arguments; standard error "
                             "says why");
     }
+    // Only a kernel that compiles takes the place of the one before.
     kernel = std::move(loaded);
     variables = std::make_unique<VariableTree>(kernel->getDebugger());
     program = arguments.getInteger("programId").value_or(int64_t(options.debugProgram));
@@ -176,6 +198,7 @@ private:
   void start() {
     running = true;
     kernel->getDebugger().begin(stopOnEntry);
+    // Returns when the program has ended: all stops happen inside of this call.
     bool done = kernel->run(program);
     running = false;
     if (done)
@@ -184,6 +207,8 @@ private:
     channel.sendEvent("terminated");
   }
 
+  // Blocks the kernel until a request says how to go on. A client that disconnects here takes the
+  // process with it: nobody would read the results of the rest.
   Resume atStop(const Stop &stop) {
     lastStop = stop.text;
     json::Object body{{"reason", stop.reason},
@@ -225,6 +250,8 @@ private:
   }
 
   /// The name by which the compiler knows a file that the client names by a whole path.
+  /// Locations in IR have the path of the call's words, or `std/NAME.tile` for the library, whose
+  /// copies an editor opens under a path of its own. Another file keeps its path as it is.
   std::string findFile(StringRef path) const {
     StringRef input = kernel->getDebugger().getInput();
     if (path.ends_with(input) || input.ends_with(path))
@@ -233,6 +260,8 @@ private:
     return std == StringRef::npos ? path.str() : path.substr(std).str();
   }
 
+  // The list replaces all breakpoints of that file: the protocol has no request for a single one.
+  // Answers have the order of the requests, and a line that is refused keeps its place.
   void setBreakpoints(const json::Object &request, const json::Object &arguments) {
     const json::Object *source = arguments.getObject("source");
     std::string file = findFile(source ? source->getString("path").value_or("") : "");
@@ -249,6 +278,7 @@ private:
             std::to_string(line) + (condition.empty() ? "" : " if " + condition.str());
         result.push_back(add(text, unsigned(line)));
         if (result.back().getAsObject()->getBoolean("verified").value_or(false))
+          // addBreakpoint reads texts without a file; the breakpoint that it made is the last.
           kernel->getDebugger().breakpoints.back().file = file;
       }
     channel.respond(request, json::Object{{"breakpoints", std::move(result)}});
@@ -308,6 +338,7 @@ private:
   }
 
   void listScopes(const json::Object &request, const json::Object &arguments) {
+    // The number that listFrames gave: a frame's index, 0 the innermost.
     int64_t frame = arguments.getInteger("frameId").value_or(0);
     json::Array scopes;
     scopes.push_back(json::Object{{"name", "Variables"},
@@ -344,6 +375,7 @@ private:
 
   const Options &given;
   Options options;
+  // Destroyed from the last to the first: variables refer to the kernel, and it to the session.
   std::unique_ptr<Session> session;
   std::unique_ptr<DebuggedKernel> kernel;
   std::unique_ptr<VariableTree> variables;

@@ -1,4 +1,8 @@
 // Messages of the debug adapter protocol: a header with the length, then JSON.
+//
+//   Content-Length: 119\r\n
+//   \r\n
+//   {"seq": 7, "type": "request", "command": "next", ...}
 #include "driver/debug/Adapter.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
@@ -53,6 +57,7 @@ std::optional<json::Object> Channel::read() {
     if (header.consume_front_insensitive("Content-Length:"))
       (void)header.trim().getAsInteger(10, length);
   }
+  // No request is that long: the length is damaged, and without it no later message can be found.
   if (length > (size_t(64) << 20))
     return std::nullopt;
   std::string text(length, '\0');

@@ -5,6 +5,9 @@ using namespace llvm;
 
 namespace tile::debug {
 
+/// Compiles as `tilec run` does for the CPU, in the same order: arguments are loaded before
+/// elaboration, which reads extents from them, and bound after, when the instance's record is
+/// known.
 bool DebuggedKernel::load(Options &options, Session &newSession) {
   session = &newSession;
   options.level = 0; // every value stays where the source has it
@@ -13,9 +16,12 @@ bool DebuggedKernel::load(Options &options, Session &newSession) {
   arguments = std::make_unique<RunArguments>(options, *session);
   if (!kernel || !arguments->load(*kernel) || !elaborateForRun(*compiler, options, *arguments))
     return false;
+  // A copy that lives as long as this object: the arguments keep pointers to its parameters.
   record = compiler->getManifest().kernels.back();
   if (!arguments->bind(record))
     return false;
+  // Called with the module before it is lowered, while values are still those of the source; the
+  // symbols that it returns are those that the probes call.
   auto prepare = [&](mlir::ModuleOp module) {
     debugger = std::make_unique<Debugger>(placeProbes(module), arguments->getArguments(),
                                           options.inputs.front());
@@ -37,6 +43,7 @@ StringRef DebuggedKernel::getText(StringRef file) const {
   return "";
 }
 
+/// One thread: the debugger follows one program, and its callbacks are not made for two.
 bool DebuggedKernel::run(int64_t number) {
   runtime::Error error = program.run(number, number + 1, /*threads=*/1);
   return !error || session->failData(error.message);
@@ -47,6 +54,7 @@ int debugKernel(Options &options, Session &session) {
     return runDebugAdapter(options);
   DebuggedKernel kernel;
   if (!kernel.load(options, session))
+    // load() reports what fails; if nothing was reported, that is the compiler's mistake.
     return session.getExitCode() == exitDone
                ? (session.failInternal("a step failed without a message"), session.getExitCode())
                : session.getExitCode();

@@ -6,6 +6,14 @@
 //     the value is complete          ->     afterValue: watches, the first NaN; stops here
 //
 // The kernel runs on this thread: while it is stopped, a callback has not returned yet.
+// The debugger neither reads the program's memory nor its stack: a variable is the list of elements
+// that its probe handed over last. Only tensors are read where they lie (Values.cpp).
+//
+//   mode      stops at the next statement whose depth (number of calls around it, see Site) is
+//   Step      any
+//   Next      at most that of the last stop: calls are gone over
+//   Finish    less than that of the last stop: the caller
+//   Continue  none; breakpoints alone stop
 #include "driver/debug/Debugger.h"
 #include "dialect/ProbeNames.h"
 #include "llvm/ADT/STLExtras.h"
@@ -31,6 +39,8 @@ void Debugger::onDone(void *self, int64_t site) {
   static_cast<Debugger *>(self)->afterValue(unsigned(site));
 }
 
+/// The linker of the JIT binds these names to addresses: the debugger must stay where it is, and
+/// outlive the code. dialect/ProbeNames.h has the names, for the passes that emit the calls.
 std::vector<HostSymbol> Debugger::getSymbols() {
   return {{probeDataName, this, /*isFunction=*/false},
           {probeStopName, reinterpret_cast<void *>(&onStop)},
@@ -41,6 +51,7 @@ std::vector<HostSymbol> Debugger::getSymbols() {
 
 //===--- Steps and breakpoints --------------------------------------------===//
 
+/// Breakpoints stay from one run to the next, values do not.
 void Debugger::begin(bool stops) {
   mode = stops ? Resume::Step : Resume::Continue;
   here.reset();
@@ -53,11 +64,16 @@ void Debugger::begin(bool stops) {
       (void)changed(breakpoint); // what is there now is no change
 }
 
+/// `stopped` returns when the user goes on. The depth is taken behind the call: it is that of the
+/// place where the user gave the command.
 void Debugger::stop(Stop reason) {
   mode = stopped(reason);
   depth = here ? sites[*here].getDepth() : 0;
 }
 
+/// Stops once at most, though several reasons may hold. Watches come first, since the statement
+/// before this one made the change; of two watches that saw a change, the second stops at the next
+/// statement, because `seen` still has its old value.
 void Debugger::atStatement(unsigned site) {
   here = site;
   special.reset();
@@ -77,6 +93,9 @@ void Debugger::atStatement(unsigned site) {
     stop({"step", "", 0});
 }
 
+/// The kernel calls this for the elements of a value in the order of their numbers, row by row,
+/// from 0 to the last, and then afterValue: number 0 begins a value anew. Doubles hold all dtypes
+/// exactly but integers of 64 bits beyond 2^53.
 void Debugger::atElement(unsigned site, int64_t number, double value) {
   Latest &now = latest[site];
   if (number == 0)
@@ -108,6 +127,8 @@ void Debugger::afterValue(unsigned site) {
   const Site &which = sites[site];
   latest[site].known = true;
   if (!which.name.empty()) {
+    // A site occurs once, where its latest value stands in time: of several assignments to a name
+    // the one that ran last counts, whatever their order in the text.
     llvm::erase(order, site);
     order.push_back(site);
   }
@@ -120,6 +141,7 @@ void Debugger::afterValue(unsigned site) {
     if (!element)
       continue;
     breakpoint.used = true;
+    // A value in between has no statement of its own: the program stands at its place.
     here = site;
     special = site;
     specialElement = *element;
@@ -131,6 +153,8 @@ void Debugger::afterValue(unsigned site) {
   }
 }
 
+/// A condition on a tile holds if it holds for one of its elements. One whose variable has no value
+/// yet does not hold, and is no error: the variable may be set later.
 bool Debugger::holds(const Breakpoint &breakpoint) const {
   if (breakpoint.comparison.empty())
     return true;
@@ -151,6 +175,8 @@ bool Debugger::holds(const Breakpoint &breakpoint) const {
   });
 }
 
+/// Remembers the elements that it compares, so that each change is reported once. NaN equals NaN
+/// here, else a tensor with one would change at each statement.
 bool Debugger::changed(Breakpoint &breakpoint) {
   std::string error;
   std::optional<Elements> found = getElements(breakpoint.query, error);
@@ -174,6 +200,8 @@ std::vector<SourceLine> Debugger::getFrames() const {
 }
 
 /// The calls around a place, from `frame` calls up: two places with the same are in one frame.
+/// Call sites are part of the key: one function that is called at two places has two frames with
+/// variables of their own. A site of a variable lies in the frame that its own calls name.
 std::string Debugger::frameOf(const Site &site, size_t frame) const {
   std::string key;
   for (size_t i = frame + 1; i < site.places.size(); ++i)
@@ -195,6 +223,8 @@ std::vector<std::pair<std::string, unsigned>> Debugger::getVariables(size_t fram
   return found;
 }
 
+/// From the innermost frame outwards, so that a callee's name hides the caller's. The language
+/// itself does not let a callee see those; for a debugger the caller's are worth having.
 std::optional<unsigned> Debugger::findVariable(StringRef name) const {
   for (size_t frame = 0; here && frame < sites[*here].places.size(); ++frame)
     for (const auto &[known, site] : getVariables(frame))

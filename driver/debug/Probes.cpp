@@ -1,4 +1,7 @@
 // Probes behind operations, beside those that the front end has left behind variables.
+// A probe is a PrintOp of the tile dialect, since operations with side effects keep their order
+// through all passes. An attribute holds the number of the probe's site: an index into the vector
+// that placeProbes returns, and the first argument of the callbacks (Debugger.cpp).
 #include "driver/debug/Probes.h"
 #include "dialect/ProbeNames.h"
 #include "dialect/Tile/TileDialect.h"
@@ -9,6 +12,8 @@ using namespace mlir;
 
 namespace tile::debug {
 
+/// From the innermost place outwards: the callee's places stand before the caller's. Of fused
+/// locations the first is the one that the operation was made for.
 static void addPlaces(Location location, std::vector<SourceLine> &places) {
   if (auto place = dyn_cast<FileLineColLoc>(location)) {
     places.push_back({place.getFilename().str(), place.getLine(), place.getColumn()});
@@ -36,6 +41,8 @@ static bool isComputed(Operation *op) {
          !places.empty();
 }
 
+/// Bodies of scans and reductions are computed for pairs of elements in an order that the source
+/// does not say, and may be expanded: a value there is none of the program's.
 static bool isInScan(Operation *op, KernelOp kernel) {
   for (Operation *parent = op->getParentOp(); parent && parent != kernel;
        parent = parent->getParentOp())
@@ -45,6 +52,8 @@ static bool isInScan(Operation *op, KernelOp kernel) {
 }
 
 /// A probe behind `op`, whose value goes to it as f32 or f64.
+/// The site's number is not known yet: all probes are numbered in one walk, those of variables,
+/// too.
 static void addProbe(Operation *op) {
   OpBuilder builder(op->getContext());
   builder.setInsertionPointAfter(op);
@@ -75,9 +84,12 @@ static Value skipMoves(Value value) {
   return value;
 }
 
+/// Guarantees that a site's operands have smaller numbers: sites are numbered in program order, and
+/// a value's definition stands before its uses.
 std::vector<Site> placeProbes(ModuleOp module) {
   std::vector<Site> sites;
   for (KernelOp kernel : module.getOps<KernelOp>()) {
+    // Collected first: a walk must not meet the probes that it adds.
     std::vector<Operation *> computed;
     kernel.getBody().walk([&](Operation *op) {
       if (isComputed(op) && !isInScan(op, kernel))

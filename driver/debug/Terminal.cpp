@@ -1,4 +1,10 @@
 // `tilec debug` in a terminal, or with commands from a file: a prompt, a command, its answer.
+//
+//   prompt, nothing runs  -- run, step -->  kernel.run: stops ask at a prompt of their own (atStop)
+//           ^                                                |
+//           +----------------- the program ends -------------+
+//
+// What is typed where no person sits is echoed: a transcript then reads as a session does.
 #include "driver/debug/Debug.h"
 #include "driver/support/Output.h"
 #include "llvm/ADT/StringExtras.h"
@@ -40,6 +46,8 @@ public:
   int run(Session &session) {
     outs() << kernel.getName() << ": " << kernel.getPrograms() << " programs; `help` lists the "
            << "commands\n";
+    // Each turn is one run of one program from its begin: memory of tensors is not set back between
+    // runs, so a second run sees the outputs of the first.
     while (std::optional<Resume> resume = readCommands()) {
       if (program >= kernel.getPrograms()) {
         outs() << "the grid has " << kernel.getPrograms() << " programs, 0 to "
@@ -117,6 +125,7 @@ private:
       }
       if (echoes)
         outs() << line << "\n";
+      // Files of commands may have comments.
       StringRef text = StringRef(line).split('#').first.trim();
       if (text.empty())
         text = last;
@@ -141,6 +150,8 @@ private:
       word = "continue";
     if (word == "p")
       word = "print";
+    // A whole word wins over one that begins with it (`break`, not `breaks`); of several that begin
+    // with the letters given, the first by the alphabet is meant.
     for (StringRef each : words)
       if (each == word || (command.empty() && !word.empty() && each.starts_with(word)))
         command = each;
@@ -154,6 +165,7 @@ private:
       if (command == "run" && running)
         outs() << "the program runs already: `continue` goes on, `quit` leaves\n";
       else
+        // Before the first statement there is no depth that `next` could compare with.
         resume = command == "step"     ? Resume::Step
                  : command == "next"   ? (running ? Resume::Next : Resume::Step)
                  : command == "finish" ? Resume::Finish
@@ -234,6 +246,7 @@ private:
   bool echoes, running = false, leaves = false;
   size_t frame = 0;
   std::string last;
+  // Breakpoints as they were typed, for `breaks`.
   std::map<unsigned, std::string> texts; ///< of breakpoints
 };
 

@@ -12,6 +12,7 @@ using namespace llvm;
 
 namespace tile::debug {
 
+/// Six digits, as C's %g has by default: enough to recognise a value, and short in a row of eight.
 std::string showNumber(double value, bool isFloat) {
   std::string text;
   raw_string_ostream stream(text);
@@ -28,6 +29,8 @@ std::string showNumber(double value, bool isFloat) {
 
 //===--- Reading ----------------------------------------------------------===//
 
+/// Takes from `text` as much as belongs to the query: a condition goes on behind it. On an error
+/// `text` stands where reading stopped.
 std::optional<Query> readQuery(StringRef &text, std::string &error) {
   Query query;
   text = text.ltrim();
@@ -66,6 +69,9 @@ std::optional<Query> readQuery(StringRef &text, std::string &error) {
   }
 }
 
+/// The word before the first blank decides: `nan` or `inf`, a number for a line, else a tensor to
+/// be watched. Variables cannot be watched: they have a new value at each assignment, in a site of
+/// their own, so "has changed" would be said of nearly every statement.
 unsigned Debugger::addBreakpoint(StringRef text, std::string &error) {
   Breakpoint added;
   text = text.trim();
@@ -145,6 +151,8 @@ static void forEachPosition(ArrayRef<std::pair<int64_t, int64_t>> parts,
   }
 }
 
+/// Variables hide tensors of the same name. Both are read the same way, by strides: those of a
+/// variable are of dense rows, those of a tensor as the caller of the kernel gave them.
 std::optional<Elements> Debugger::getElements(const Query &query, std::string &error) const {
   std::vector<int64_t> shape, strides;
   std::function<double(int64_t)> read;
@@ -156,6 +164,7 @@ std::optional<Elements> Debugger::getElements(const Query &query, std::string &e
       strides[d - 1] = strides[d] * shape[d];
     isFloat = sites[*site].isFloat;
     read = [values = &latest[*site].values](int64_t number) {
+      // A program may stop while a value is being handed over: the rest of it reads as NaN.
       return number < int64_t(values->size()) ? (*values)[number] : NAN;
     };
   } else {
@@ -238,6 +247,7 @@ std::string Debugger::show(const Query &query) const {
              "]";
   if (one)
     return title + " = " + showNumber(found->values[0], found->isFloat);
+  // One NaN or infinity would else be all that is said of a tile.
   std::vector<double> finite;
   size_t nans = 0;
   for (double value : found->values) {
@@ -260,6 +270,8 @@ std::string Debugger::explainValue() const {
   if (!special)
     return "the program does not stand at a NaN or infinity: `break nan` and `continue` go there";
   const Site &site = sites[*special];
+  // Operands of the same number of elements are shown at the position of the NaN, a scalar as it
+  // is. Of a reduction or a product no single element of an operand is to blame.
   auto at = [&](unsigned which) {
     const std::vector<double> &values = latest[which].values;
     size_t number = values.size() == latest[*special].values.size() ? specialElement

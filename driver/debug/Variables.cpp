@@ -1,5 +1,12 @@
 // Variables as the debug adapter protocol has them: names with values, of which tiles can be
 // opened.
+// A client opens a tree node by node. Each node that can be opened has a number, the index of a
+// query in `references` plus 1; queries are only added while a program stands, so that a number
+// stays good until the client asks again.
+//
+//   acc: [16, 64]          reference of "acc"
+//     [0]                  reference of "acc[0..1, 0..64]"
+//       [0] = 1.5          no reference: a number
 #include "driver/debug/Adapter.h"
 
 using namespace llvm;
@@ -52,6 +59,9 @@ void VariableTree::listElements(Query query, json::Array &variables) {
   std::optional<Elements> all = debugger.getElements(query, error);
   if (!all)
     return;
+  // A part keeps all dimensions, each with its begin and end: those that were opened before have an
+  // extent of 1, and the first with more is the one to be listed. Dimensions of extent 1 at the end
+  // need no level of their own.
   size_t inner = all->shape.size();
   while (inner > 0 && all->shape[inner - 1] == 1)
     --inner;

@@ -24,6 +24,7 @@ struct Running {
   Clock::time_point deadline;
 };
 
+/// Reads the file and removes it: called once for each child that has started.
 std::string takeMessages(const Running &child) {
   std::string text;
   if (auto file = MemoryBuffer::getFile(child.messages))
@@ -71,6 +72,7 @@ std::optional<ChildResult> poll(Running &child) {
   }
   if (Clock::now() < child.deadline)
     return std::nullopt;
+  // A compiler that hangs need not react to anything gentler, and leaves only temporary files.
   ::kill(child.process.Pid, SIGKILL);
   sys::Wait(child.process, std::nullopt, &error);
   result.end = ChildResult::End::TimedOut;
@@ -80,6 +82,8 @@ std::optional<ChildResult> poll(Running &child) {
 
 } // namespace
 
+/// Callbacks need no lock: all are called on this thread. An index that is skipped by an empty list
+/// of words gets no call of `done`; one whose program cannot be started gets it at once.
 void runChildren(size_t count, unsigned jobs, double timeout,
                  function_ref<std::vector<std::string>(size_t)> arguments,
                  function_ref<void(size_t, const ChildResult &)> done) {
@@ -111,6 +115,7 @@ void runChildren(size_t count, unsigned jobs, double timeout,
       ended = true;
     }
     if (!ended && !running.empty())
+      // LLVM's Wait can wait for one process only, not for the first of several.
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }

@@ -1,4 +1,7 @@
 // Between `tilec tune` and its workers, as JSON.
+// One line is one message, so neither side needs to know how long the other's are. Fields that are
+// missing have the values of a request without them: both sides are the same program, but a line
+// that was cut off must not end a worker.
 #include "driver/measure/Measure.h"
 #include "driver/support/ParseJson.h"
 #include "llvm/Support/FormatVariadic.h"

@@ -1,5 +1,14 @@
 // A worker of `tilec tune`: holds a device and the data of some shapes, and measures one candidate
 // after another. What a candidate does wrong may end this process; the search starts another.
+//
+//   search: {"config": .., "shape": .., "image": .., "check": true, ..}
+//   worker:     {"status": "prepared"}            data is there: the candidate's time limit begins
+//   worker:     {"status": "ok", "ms": .., ..}
+//
+//   ok, slow      timed; slow: its first run took longer than give_up, so it was not repeated
+//   wrong         it ran, and gave other results, or wrote beside its tensors
+//   failed        it was not compiled, loaded or launched; `reason` is the first error
+//   unprepared    the data or the reference failed, which no candidate is to blame for
 #include "driver/measure/Measure.h"
 #include "driver/run/Compare.h"
 #include "driver/run/CudaDevice.h"
@@ -45,6 +54,8 @@ struct ShapeData {
   RunArguments arguments;
   runtime::Manifest manifest; ///< of the reference: the arguments refer to its last kernel
   std::unique_ptr<CudaArguments> onDevice;
+  // On the CPU a candidate writes into the host's buffers, which are set back to `initial`; on a
+  // GPU CudaArguments keeps copies, and `initial` is empty.
   std::vector<std::vector<char>> initial, expected; ///< by parameter; of outputs
   size_t bytes = 0;
 };
@@ -71,6 +82,7 @@ private:
   const runtime::CudaDriver *driver; ///< null: on the CPU
   RandomCache cache;
   std::string reference; ///< what results are compared with, for messages
+  // A shape that is asked for moves to the end: the front is the one to be dropped.
   std::deque<std::pair<std::string, std::unique_ptr<ShapeData>>> shapes; ///< the latest last
 };
 
@@ -109,6 +121,7 @@ bool Worker::makeData(ShapeData &data, const MeasureRequest &request) {
     data.initial.emplace_back();
     if (isOutput(argument) && !driver)
       data.initial.back().assign(begin, begin + argument.buffer.getBytes());
+    // The buffer itself, its first state and the expected result.
     data.bytes += argument.buffer.getBytes() * (isOutput(argument) ? 3 : 1);
   }
   if (!driver)
@@ -253,6 +266,8 @@ bool Worker::runCuda(ShapeData &data, Attempt &attempt, const std::string &path,
     return error ? reportRuntimeError(attempt.session, error) : true;
   };
   reply.ran = true;
+  // Outputs and guards as they were before any candidate: a result of the one before would pass as
+  // this one's.
   if (!report(data.onDevice->reset()) || !kernel.launch(described) || !kernel.wait() ||
       !report(data.onDevice->checkGuards(reply.reason)))
     return false;

@@ -5,6 +5,9 @@
 
 namespace tile {
 
+/// `run(n, time)` launches n times in a row and gives the milliseconds of one. The time kept is the
+/// median of batches: single launches vary by what else the device does, and a batch hides the cost
+/// of asking for the time.
 bool timeKernel(const TimingLimits &limits, llvm::function_ref<bool(unsigned, double &)> run,
                 Timing &timing) {
   constexpr double batch = 1; // milliseconds
@@ -12,6 +15,7 @@ bool timeKernel(const TimingLimits &limits, llvm::function_ref<bool(unsigned, do
   double sum = 0, time = 0;
   if (!run(1, time)) // the first is slower: it also says how many fill a batch
     return false;
+  // Asked twice, since the first run loads code and warms caches.
   timing.slow = limits.giveUp > 0 && time > limits.giveUp && run(1, time) && time > limits.giveUp;
   unsigned count = unsigned(std::clamp(batch / std::max(time, 1e-6), 1.0, 50.0));
   if (timing.slow)

@@ -6,6 +6,17 @@
 //
 // A job and its reply are a line of JSON each. The candidate that a process died of is a failure,
 // with what the process printed last; the others are not touched.
+//
+//            begin             "prepared"              reply
+//   idle ----------> preparing ----------> measuring ----------> idle
+//                       |   prepareTimeout     |   job.timeout, or the process ends
+//                       +----------+-----------+
+//                                  v
+//                     no process: begin starts one
+//
+// A process that gave a bad result after running code, or could not make the data of a shape, may
+// have been damaged by an earlier candidate. So it is replaced, and where it had run others before,
+// the job is tried once more on the new one: only a failure on a fresh process counts.
 #include "driver/measure/WorkerPool.h"
 #include <cerrno>
 #include <csignal>
@@ -30,6 +41,7 @@ using Clock = std::chrono::steady_clock;
 struct WorkerPool::Worker {
   std::vector<std::string> command;
   pid_t process = 0; ///< 0: none runs
+  // Ends that this process holds: of the socket pair, and the file of standard output and error.
   int socket = -1, messages = -1;
   std::string pending;  ///< received, not yet a line
   size_t completed = 0; ///< candidates that this process has run
@@ -60,12 +72,15 @@ WorkerPool::~WorkerPool() {
 
 //===--- One worker process -----------------------------------------------===//
 
+/// On failure nothing is left behind: no process, no descriptor.
 bool WorkerPool::start(Worker &worker, std::string &error) {
   int sockets[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets)) {
     error = std::strerror(errno);
     return false;
   }
+  // Both ends are closed on exec but the one that becomes the worker's standard input: a worker
+  // that held another's socket would keep it open after the other's end.
   // Output besides replies is kept to name the reason of a crash.
   worker.messages = ::memfd_create("tilec-worker", MFD_CLOEXEC);
   posix_spawn_file_actions_t actions;
@@ -93,6 +108,7 @@ bool WorkerPool::start(Worker &worker, std::string &error) {
   return false;
 }
 
+/// Safe to call in any state, and waits for the process, so that none stays as a zombie.
 void WorkerPool::stop(Worker &worker) {
   if (worker.process) {
     ::kill(worker.process, SIGKILL);
@@ -108,6 +124,7 @@ void WorkerPool::stop(Worker &worker) {
 }
 
 /// How a process ended that no longer answers.
+/// Waits for the process: to be called once, for one that has closed its socket.
 static MeasureReply describeEnd(pid_t process, int messages) {
   MeasureReply reply;
   reply.status = "failed";
@@ -171,6 +188,8 @@ std::optional<MeasureReply> WorkerPool::receive(Worker &worker) {
           worker.deadline = after(worker.job.timeout);
         }
       }
+      // Only after everything that has come was read: a reply in time counts, however late it is
+      // read.
       if (Clock::now() < worker.deadline)
         return std::nullopt;
       stop(worker);
@@ -202,8 +221,12 @@ std::optional<MeasureReply> WorkerPool::receive(Worker &worker) {
 
 //===--- The pool ---------------------------------------------------------===//
 
+/// One thread: `job` and `done` are never called at once. `job` is asked right before an index is
+/// given out, so that it can decide by all results so far; nothing from it skips the index. `done`
+/// is called once for each job that was begun, in the order of the replies.
 void WorkerPool::run(size_t count, function_ref<std::optional<MeasureJob>(size_t)> job,
                      function_ref<void(size_t, const MeasureReply &)> done) {
+  // Jobs that belong to another worker than the one that was free when their turn came.
   std::deque<std::pair<size_t, MeasureJob>> waiting; // of other workers
   size_t next = 0;
   auto fail = [&](Worker &worker, const std::string &reason) {

@@ -1,4 +1,12 @@
 // Catches what would otherwise end the process with a signal.
+//
+//   fault, abort, exception --> reportCrash --> repeatCall: fork, exec of the same call with
+//                                   |                      --repro, with TILE_REPEATING set, so
+//                                   v                      that a crash in it repeats nothing
+//                              exit code 70 (exitInternal)
+//
+// Everything on this way may run in a signal handler, on a stack of 64 KiB: no allocation, no lock,
+// no stream.
 #include "driver/support/Crash.h"
 #include "driver/request/Request.h"
 #include "driver/support/Version.h"
@@ -41,6 +49,8 @@ Repeat &getRepeat() {
 
 } // namespace
 
+/// Only calls that a repetition can reproduce: those that read files, not standard input, which is
+/// consumed by then.
 void armRepeat(const Options &options) {
   bool readsFiles = getRequestPath(options) != "-";
   for (const std::string &input : options.inputs)
@@ -69,6 +79,8 @@ bool repeatCall() {
   Repeat &repeat = getRepeat();
   if (!repeat.isArmed.exchange(false)) // the first of several threads that fail does it
     return false;
+  // The other threads do not exist in the child, and between fork and exec it calls only functions
+  // that are safe in a handler.
   pid_t child = fork();
   if (child == 0) {
     sigset_t none; // the signal that is being handled is blocked, and would stay so

@@ -23,6 +23,7 @@ inline void runJobs(unsigned jobs, size_t count, llvm::function_ref<void(size_t)
       work(i);
     return;
   }
+  // Numbers are taken in order, but end in any: `work` writes to places of its own number only.
   std::atomic<size_t> next{0};
   std::vector<std::exception_ptr> problems(count);
   auto take = [&] {
@@ -36,6 +37,7 @@ inline void runJobs(unsigned jobs, size_t count, llvm::function_ref<void(size_t)
   std::vector<std::thread> pool;
   for (size_t i = 1; i < threads; ++i)
     pool.emplace_back(take);
+  // This thread works as well, so that `jobs` threads in all are busy.
   take();
   for (std::thread &thread : pool)
     thread.join();

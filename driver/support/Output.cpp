@@ -1,4 +1,7 @@
 // Atomic output, and depfiles.
+//
+//   a.cubin.1f3c.tmp, a.cubin.json.77e0.tmp    all are written; a failure leaves nothing behind
+//   lock of the folder, rename, rename         readers see whole files; two compilers do not mix
 #include "driver/support/Output.h"
 #include "frontend/Parse/Imports.h"
 #include "llvm/ADT/StringSet.h"
@@ -20,6 +23,7 @@ namespace tile {
 namespace {
 
 /// A file under its temporary name; removed at the end, or by a signal, unless renamed.
+/// Owns the file until rename() succeeds: each way out of writeFiles in between removes it.
 struct Pending {
   std::string temporary, path;
   Pending(std::string temporary, std::string path)
@@ -71,6 +75,7 @@ private:
 
 } // namespace
 
+/// A write may take less than it was given, or be interrupted: goes on until all is out or fails.
 static std::error_code writeAll(int fd, StringRef bytes) {
   while (!bytes.empty()) {
     ssize_t n = ::write(fd, bytes.data(), bytes.size());
@@ -129,6 +134,9 @@ TemporaryFile::~TemporaryFile() {
   sys::DontRemoveFileOnSignal(path);
 }
 
+/// A path that does not exist yet will be a file. A directory counts as one, so that writeFiles
+/// names it in its error; devices and pipes (/dev/stdout) do not, as they cannot be replaced by
+/// renaming.
 bool isFile(const std::string &path) {
   struct stat info;
   return path != "-" &&
@@ -158,6 +166,8 @@ bool writeFiles(const std::vector<OutputFile> &files, Session &session) {
     if (error)
       return fail(file, error);
   }
+  // Devices after all files were written without an error, and before any is renamed: a pipe that
+  // is closed leaves the old files in place.
   for (const OutputFile &file : files)
     if (!isFile(file.path))
       if (std::error_code error = writeDirectly(file))
@@ -168,6 +178,7 @@ bool writeFiles(const std::vector<OutputFile> &files, Session &session) {
   std::vector<std::string> renamed;
   for (Pending &file : pending) {
     if (std::error_code error = file.rename()) {
+      // Half of the new files would go with half of the old ones: better none.
       for (const std::string &path : renamed)
         sys::fs::remove(path);
       return session.failCall("cannot write '" + file.path + "': " + error.message());

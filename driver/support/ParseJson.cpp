@@ -6,6 +6,8 @@ using namespace llvm;
 namespace tile {
 
 /// How deep arrays and objects stand in each other at most; what is no JSON gives any number.
+/// Counts brackets outside of strings, in one walk without recursion. Text that is no JSON may be
+/// counted wrong, which does no harm: the parser refuses it.
 static unsigned depthOf(StringRef text) {
   unsigned depth = 0, deepest = 0;
   bool inString = false;

@@ -23,6 +23,7 @@ void Progress::step(const Twine &what) {
   constexpr size_t width = 24;
   ++done;
   total = std::max(total, done);
+  // All steps are taken to last as long as those so far did on average.
   double left = std::chrono::duration<double>(Clock::now() - begin).count() / done * (total - done);
   if (terminal) {
     size_t full = width * done / total, columns = sys::Process::StandardErrColumns();
@@ -30,6 +31,8 @@ void Progress::step(const Twine &what) {
     raw_string_ostream(line) << name << " [" << std::string(full, '=')
                              << std::string(width - full, ' ') << "] " << done << "/" << total
                              << ", " << format("%.0f", left) << " s left: " << what;
+    // One line that is written anew in a terminal; where the output is a file, a line for each
+    // step.
     errs() << "\r\033[K" << StringRef(line).take_front(columns > 1 ? columns - 1 : 79)
            << (done == total ? "\n" : "");
   } else {

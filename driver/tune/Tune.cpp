@@ -32,6 +32,9 @@ std::string Tuner::workPath(const Twine &name) const {
   return path.str().str();
 }
 
+/// Named by the hash of everything that decides the binary, so that a folder may serve several
+/// searches, and a binary that is there need not be compiled again. The assembler's path is left
+/// out: the image is the same wherever it lies.
 std::string Tuner::imagePath(size_t config) const {
   runtime::CompileRequest request = makeRequest(configs[config]);
   request.inputs.clear(); // `allSources` stands for them
@@ -82,6 +85,8 @@ bool Tuner::readSpace() {
                                                 session.getDiagnostics(), context);
   if (!read)
     return false;
+  // The first configuration is the default, which the others are compared with: it is configs[0]
+  // from here to the end, and must be left in its place.
   space = std::move(*read);
   // Where the source alone decides, one of the combinations may be what a build uses anyway. (For a
   // GPU without a `config` the cost model decides.)
@@ -159,6 +164,7 @@ bool Tuner::keepListed() {
 }
 
 /// All GPUs of the target, unless --device names some; and what they are called.
+/// Times of different GPUs cannot be compared, so one search has GPUs of one name only.
 bool Tuner::chooseDevices() {
   deviceName = options.device;
   if (!isOnGPU() || tune.precompile)
@@ -190,6 +196,8 @@ bool Tuner::chooseDevices() {
   return true;
 }
 
+/// The identity is all that a measurement depends on but its configuration and shape. With --shard
+/// each part has a log of its own; they are put together by --merge.
 bool Tuner::openLog() {
   std::vector<NameValue> identity = {{"kernel", kernel},
                                      {"source", allSources},
@@ -244,6 +252,7 @@ bool Tuner::compile() {
     return !tune.precompile || session.failCall("--precompile is for a GPU: name it by --target");
   std::vector<size_t> missing;
   for (size_t i = 0; i < configs.size(); ++i)
+    // Each part needs the first configuration as well, for its results.
     if ((i % tune.shards == tune.shard || i == 0) && !sys::fs::exists(imagePath(i)))
       missing.push_back(i);
   progress.start("compiling", missing.size());
@@ -271,6 +280,7 @@ bool Tuner::compile() {
       [&](size_t i, const ChildResult &result) {
         requests.erase(i);
         std::string path = imagePath(missing[i]), part = partPath(missing[i]);
+        // The manifest first: a binary that is there has its manifest.
         usable[missing[i]] = result.isGood() && !sys::fs::rename(part + ".json", path + ".json") &&
                              !sys::fs::rename(part, path);
         progress.step((configs[missing[i]].empty() ? "defaults" : configs[missing[i]]) +
@@ -335,6 +345,9 @@ bool Tuner::writeResult() {
   return writeFiles(files, session);
 }
 
+/// Phases, each ended by a message if it fails: the search space, devices, binaries, the log,
+/// expected results, measuring, the result. --precompile ends after the binaries; logs of other
+/// machines go straight to the result.
 bool Tuner::run() {
   if (isOnGPU() && options.target.empty() && !chooseCudaTarget(options, session))
     return false;

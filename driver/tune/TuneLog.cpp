@@ -55,6 +55,8 @@ static std::string compare(StringRef line, const std::vector<NameValue> &identit
 }
 
 /// Takes the lock of a log; it goes with the process, however that ends.
+/// A lock beside the log, not on it: the log itself may be renamed (`.stale`). It is not waited
+/// for, since a search may take hours.
 static std::shared_ptr<int> takeLock(const std::string &path, std::string &error) {
   int descriptor = ::open((path + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (descriptor < 0) {
@@ -171,6 +173,8 @@ static std::string keyOf(StringRef config, StringRef shape) {
   return (config + "\n" + shape).str();
 }
 
+/// Answers "need this be measured?": a time of this very effort, else a failure, else a time of
+/// more effort, which is as good. Null: it is to be measured.
 const Measurement *TuneLog::find(StringRef config, StringRef shape, unsigned effort) const {
   auto found = index.find(keyOf(config, shape));
   const Measurement *other = nullptr;
@@ -185,6 +189,7 @@ const Measurement *TuneLog::find(StringRef config, StringRef shape, unsigned eff
   return other;
 }
 
+/// Of times, the one of most effort; of several, the latest.
 const Measurement *TuneLog::findBest(StringRef config, StringRef shape) const {
   auto found = index.find(keyOf(config, shape));
   const Measurement *best = nullptr;
@@ -198,6 +203,8 @@ const Measurement *TuneLog::findBest(StringRef config, StringRef shape) const {
   return best;
 }
 
+/// Efforts above `fullEffort` are rounds of the comparison of finalists: `mean` is the geometric
+/// mean of all such rounds so far, so that one that was disturbed weighs little.
 void TuneLog::keep(Measurement measurement) {
   std::vector<size_t> &same = index[keyOf(measurement.config, measurement.shape)];
   measurement.mean = measurement.milliseconds;
@@ -247,6 +254,9 @@ static int careOf(const Measurement &measurement) {
   return measurement.status == "slow" ? -1 : int(std::min(measurement.effort, fullEffort + 1));
 }
 
+/// times[config][shape] in milliseconds; infinity where it is not known, or the configuration
+/// failed at some shape: a variant has to run at all of them. Only times of equal care can be
+/// compared, so one that was taken with less is never better than the best of those with most.
 std::vector<std::vector<double>> readTimes(const TuneLog &log, ArrayRef<std::string> configs,
                                            ArrayRef<std::string> shapes) {
   constexpr double none = std::numeric_limits<double>::infinity();
@@ -281,6 +291,10 @@ std::vector<std::vector<double>> readTimes(const TuneLog &log, ArrayRef<std::str
   return times;
 }
 
+/// The loss at a shape is the logarithm of how many times longer the best of the set takes than the
+/// best of all; 0 is perfect. Where the winners of all shapes fit they are the answer. Else the
+/// choice is greedy, as trying all sets would take exponential time. Nothing where some shape has
+/// no time at all.
 std::vector<size_t> chooseVariants(const std::vector<std::vector<double>> &milliseconds,
                                    unsigned variants, bool worst) {
   constexpr double none = std::numeric_limits<double>::infinity(),

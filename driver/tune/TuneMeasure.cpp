@@ -28,6 +28,7 @@ std::string getReason(const ChildResult &result, double timeout) {
 
 //===--- Known measurements -----------------------------------------------===//
 
+/// A configuration that does not compile has failed at every effort.
 std::optional<Outcome> Tuner::outcomeOf(size_t config, size_t shape, unsigned effort) const {
   if (!usable[config])
     return Outcome{effort, true, 0};
@@ -37,6 +38,7 @@ std::optional<Outcome> Tuner::outcomeOf(size_t config, size_t shape, unsigned ef
                : std::nullopt;
 }
 
+/// Milliseconds; 0 where nothing has a time yet.
 double Tuner::bestOf(size_t shape) const {
   double best = 0;
   for (size_t c = 0; c < configs.size(); ++c)
@@ -46,6 +48,8 @@ double Tuner::bestOf(size_t shape) const {
   return best;
 }
 
+/// One failure anywhere is enough: such a configuration cannot be chosen, so its other shapes are
+/// not measured.
 bool Tuner::hasFailed(size_t config) const {
   return any_of(shapes, [&](const std::string &shape) {
     const Measurement *found = log->findBest(configs[config], shape);
@@ -128,6 +132,8 @@ bool Tuner::makeReferences() {
 //===--- Measuring --------------------------------------------------------===//
 
 MeasureJob Tuner::makeJob(const Trial &trial) const {
+  // By effort: fewest and most batches, milliseconds that are enough. The last is a round of the
+  // comparison of finalists, which has many rounds in place of one long measurement.
   constexpr TimingLimits efforts[] = {
       {3, 8, 8, 0}, {5, 30, 50, 0}, {5, 100, 300, 0}, {3, 25, 25, 0}};
   MeasureJob job;
@@ -149,6 +155,7 @@ MeasureJob Tuner::makeJob(const Trial &trial) const {
       request.expected.emplace_back(output, referencePath(trial.shape, output));
   double best = bestOf(trial.shape);
   request.limits = efforts[std::min(trial.effort, fullEffort + 1)];
+  // A candidate this many times slower than the best so far is not worth its time.
   request.limits.giveUp = trial.slack * best;
   // Of a binary that is there, only running it takes time; a limit that was asked for is the limit.
   job.timeout = tune.timeout;
@@ -186,6 +193,8 @@ void Tuner::record(const Trial &trial, const MeasureReply &reply, double seconds
   progress.step(what);
 }
 
+/// False when the budget is used up or a message was given. Trials whose result the log has are
+/// skipped, so that a search that was broken off goes on where it was.
 bool Tuner::measure(ArrayRef<Trial> trials) {
   std::vector<Trial> missing;
   for (const Trial &trial : trials) {
@@ -221,6 +230,8 @@ bool Tuner::measure(ArrayRef<Trial> trials) {
   return !cut;
 }
 
+/// Features are numbers of values, by first occurrence, in one column for each name; shapes are
+/// logarithms of extents, as a shape twice as large is as near to one half as large.
 SearchSpace Tuner::describeSpace() const {
   SearchSpace result;
   std::vector<std::string> names;
@@ -279,6 +290,7 @@ bool Tuner::search() {
         missing += !outcomeOf(config, shape, fullEffort);
     size_t compared = llvm::count_if(
         log->getMeasurements(), [](const Measurement &each) { return each.effort > fullEffort; });
+    // For the progress alone: how many steps are still to come.
     missing += search.countComparisons() - std::min(compared, search.countComparisons());
   } else {
     missing = search.countTrials();
