@@ -1,4 +1,14 @@
 // Completion and signature help. Both go by tokens: what is being written does not parse.
+//
+//   before the cursor              proposed
+//   nothing, between declarations  kernel fn const import
+//   import "                       files of the library
+//   x.                             names of an import, or members
+//   as                             dtypes and compile-time parameters
+//   with                           attributes, of a loop in a body, else of a kernel
+//   config                         targets, and all below
+//   ( or ,                         names of arguments, and all below
+//   else                           names in scope, of the file, built-ins, dtypes, keywords
 #include "frontend/Sema/DTypes.h"
 #include "library/Library.h"
 #include "lsp/Features.h"
@@ -20,6 +30,8 @@ namespace {
 
 class Items {
 public:
+  // The first of a name wins: locals are added before names of the file, these before built-ins, as
+  // the language looks them up.
   void add(StringRef name, CompletionItemKind kind, StringRef detail = "", StringRef doc = "") {
     if (name == "_" || !seen.insert(name.str()).second)
       return;
@@ -56,6 +68,7 @@ static CompletionItemKind kindOf(Declared::Kind kind) {
 
 /// The tokens before `offset`, the word that is being written and comments left out; the last
 /// first.
+/// Three are enough for all rules below.
 static std::vector<Token> tokensBefore(const Outline &outline, uint32_t offset) {
   std::vector<Token> found;
   for (const Token &each : llvm::reverse(outline.tokens)) {
@@ -107,6 +120,7 @@ static void addMembers(const Document &document, const Outline &outline, const T
     items.add("arch", CompletionItemKind::Property, "90 for capability 9.0, 0 for the CPU");
     return;
   }
+  // The type of the base is not known here, as the line does not parse: members of all tiles.
   items.add("T", CompletionItemKind::Property, "the last two dimensions exchanged");
   items.add("dtype", CompletionItemKind::Property, "the dtype of its elements");
   items.add("shape", CompletionItemKind::Property, "its extents");
@@ -209,6 +223,7 @@ static json::Object makeSignature(StringRef name, llvm::ArrayRef<std::string> pa
 }
 
 /// Which parameter an argument is for: by its name, else by its place.
+/// An index behind the last parameter is that of the last.
 static int64_t activeParameter(llvm::ArrayRef<std::string> params, StringRef named,
                                unsigned index) {
   for (auto [i, param] : llvm::enumerate(params))
@@ -241,6 +256,7 @@ Json tile::lsp::signatureHelp(Document &document, uint32_t offset) {
       llvm::SmallVector<StringRef> parts;
       form.split(parts, ", ");
       std::vector<std::string> params(parts.begin(), parts.end());
+      // Of several forms of a built-in the last that has room for the argument is shown.
       bool fits = index < params.size() && (named.empty() || form.contains((named + ":").str()));
       if (fits) {
         active = int64_t(signatures.size());

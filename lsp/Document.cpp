@@ -5,6 +5,14 @@
 //   an edit in f             parsed                                   the others keep their trees
 //   k calls f                           elaborated                    its fingerprint has changed
 //   l does not                                        as before       moved, at most
+//
+//   Shared.sources    file 3: "fn f .."   file 4: "kernel k .."   file 9: an imported file
+//   units             begin 40            begin 95                (its AST: loader's)
+//   program->decls    FnDecl              KernelDecl              lent by the units between updates
+//   facts             -                   by file 4               as long as the unit lives
+//
+// A unit moves by its `begin` alone: ranges of its AST and diagnostics are in its own file. FileIDs
+// are never given twice, so the number of a file stands for its text.
 #include "lsp/Document.h"
 #include "frontend/Parse/Parser.h"
 #include "frontend/Sema/CheckFunctions.h"
@@ -27,6 +35,8 @@ Shared::Shared() = default;
 Shared::~Shared() = default;
 
 mlir::MLIRContext &Shared::getContext() {
+  // A context keeps each constant and type that was ever made in it. This many elaborations are
+  // some tens of megabytes.
   constexpr unsigned mostElaborations = 2000;
   if (!context || ++elaborations > mostElaborations) {
     context = std::make_unique<mlir::MLIRContext>(mlir::MLIRContext::Threading::DISABLED);
@@ -38,6 +48,8 @@ mlir::MLIRContext &Shared::getContext() {
 
 //===--- Declarations -----------------------------------------------------===//
 
+/// Diagnostics of syntax are kept with the unit, not reported: they stay true while its text does.
+/// A unit that does not parse has an outline all the same, by which names are found.
 Unit::Unit(Shared &shared, StringRef path, StringRef text)
     : shared(shared), file(shared.sources.addText(path, text)), outline(text) {
   DiagnosticEngine engine(shared.sources);
@@ -58,6 +70,8 @@ Document::Document(Shared &shared, std::string path, std::string text, Encoding 
   program->range = {whole, 0, 0};
 }
 
+/// In the order of who points to whom: modules into the program, the program to declarations of
+/// units and to programs of the loader.
 Document::~Document() {
   modules.reset();
   program.reset();
@@ -80,6 +94,8 @@ void Document::replace(std::optional<llvm::lsp::Range> range, StringRef with) {
   isDirty = true;
 }
 
+/// Linear in the text; only new pieces are parsed. Declarations are handed back to their units
+/// first, so that a unit that is kept is whole and one that is dropped takes its AST along.
 void Document::updateUnits() {
   for (ast::DeclPtr &decl : program->decls)
     units[unitsByFile.at(decl->range.file)->index]->decls.push_back(std::move(decl));
@@ -94,6 +110,7 @@ void Document::updateUnits() {
   unitsByFile.clear();
   for (Piece piece : splitDeclarations(text.str())) {
     StringRef own = text.str().slice(piece.begin, piece.end);
+    // Of units with the same text any will do, since their ASTs are equal.
     if (auto found = known.find(own); found != known.end()) {
       units.push_back(std::move(found->second));
       known.erase(found);
@@ -105,6 +122,7 @@ void Document::updateUnits() {
     units.back()->index = units.size() - 1;
     unitsByFile[units.back()->file] = units.back().get();
   }
+  // Before a FileID is gone for good, facts about it go: values refer to ranges in that file.
   for (auto it = facts.begin(); it != facts.end();)
     it = unitsByFile.count(it->first) ? std::next(it) : facts.erase(it);
   for (std::unique_ptr<Unit> &unit : units) {
@@ -116,6 +134,9 @@ void Document::updateUnits() {
 
 //===--- Imports ----------------------------------------------------------===//
 
+/// All imports or none are loaded: files of one may import those of another. A revision that has
+/// changed says only that some file may have, so that every edit elsewhere costs a load, but no
+/// elaboration where no kernel uses an import.
 void Document::updateImports() {
   std::vector<FileID> wanted;
   for (const ast::DeclPtr &decl : program->decls)
@@ -124,6 +145,7 @@ void Document::updateImports() {
   if (wanted != importUnits || (!wanted.empty() && importRevision != shared.revision)) {
     for (const ast::DeclPtr &decl : program->decls)
       if (auto *import = llvm::dyn_cast<ast::ImportDecl>(decl.get()))
+        // It belongs to the loader that is about to be replaced.
         import->program = nullptr;
     for (FileID file : importFiles)
       shared.sources.release(file);
@@ -133,6 +155,7 @@ void Document::updateImports() {
     loader = std::make_unique<ImportLoader>(shared.sources, *importEngine, shared.settings.includes,
                                             getLibrary());
     loader->load(*program);
+    // The loader adds files, and nothing else does while it runs: all behind `first` are its own.
     for (size_t i = first; i < shared.sources.size(); ++i)
       importFiles.push_back(FileID(i));
     importUnits = std::move(wanted);
@@ -174,6 +197,7 @@ Diagnostic Document::moveToImport(Diagnostic diagnostic) const {
 /// constants that it reaches, all constants of the file, which are evaluated with every kernel, and
 /// the names of the file, among which suggestions are made.
 std::string Document::fingerprint(const Unit &kernel) const {
+  // FileIDs in place of texts. `seen` is ordered, so that equal sets give equal strings.
   std::string result = std::to_string(unsigned(kernel.file)) + ":";
   std::set<FileID> seen = {kernel.file};
   std::vector<const Unit *> work = {&kernel};
@@ -186,11 +210,13 @@ std::string Document::fingerprint(const Unit &kernel) const {
     const Unit *unit = work.back();
     work.pop_back();
     for (const Occurrence &each : unit->outline.occurrences) {
+      // A local name is declared by the text that holds it.
       if (each.declared >= 0)
         continue;
       auto found = names.find(unit->outline.text(each).str());
       if (found == names.end())
         continue;
+      // Null for a declaration of an imported file: one number stands for all of these.
       const Unit *other = unitOf(found->second->range.file);
       usesImports |= !other || llvm::isa<ast::ImportDecl>(*found->second);
       if (other && seen.insert(other->file).second)
@@ -207,6 +233,9 @@ std::string Document::fingerprint(const Unit &kernel) const {
   return result + "n" + std::to_string(llvm::xxh3_64bits(all));
 }
 
+/// Never fails: a crash or an exception of the front end becomes a diagnostic at the kernel's name,
+/// and the server goes on. A define of the settings that this kernel has no parameter for is no
+/// error, since settings are those of all files.
 void Document::checkKernel(const ast::KernelDecl &kernel, KernelFacts &result) {
   ++checkedKernels;
   DiagnosticEngine engine(shared.sources);
@@ -269,6 +298,7 @@ void Document::forget() {
 }
 
 void Document::update(bool withKernels) {
+  // Nothing to do is the usual case: every request asks for an update.
   bool importsMoved = !importUnits.empty() && importRevision != shared.revision;
   if (!isDirty && !importsMoved && !(withKernels && lacksKernels))
     return;
@@ -291,6 +321,7 @@ void Document::update(bool withKernels) {
   add(engine.all());
   for (const ast::DeclPtr &decl : program->decls) {
     auto *kernel = llvm::dyn_cast<ast::KernelDecl>(decl.get());
+    // Facts of kernels stay for later where they are not asked for now.
     if (!kernel || !withKernels)
       continue;
     std::string current = fingerprint(*unitOf(kernel->range.file));

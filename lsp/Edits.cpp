@@ -16,6 +16,8 @@ Json tile::lsp::toJson(Workspace &workspace, const Location &location) {
 }
 
 /// A place of a diagnostic, in the document or in a file that it imports.
+/// Nothing for a range that no file has: a note without a place, which is then added to the
+/// message.
 static std::optional<tile::lsp::Location> locate(const Document &document, Range range) {
   if (auto own = document.toRange(range))
     return tile::lsp::Location{document.getPath(), *own};
@@ -81,6 +83,8 @@ Json tile::lsp::codeActions(Workspace &workspace, const Document &document,
       actions.push_back(json::Object{
           {"title", fix.text},
           {"kind", "quickfix"},
+          // Editors apply a preferred action without asking: one for each diagnostic, and of a
+          // warning only where there is no choice.
           {"isPreferred",
            &fix == &diagnostic.fixIts.front() &&
                (diagnostic.severity == Severity::error || diagnostic.fixIts.size() == 1)},
@@ -95,6 +99,7 @@ Json tile::lsp::codeActions(Workspace &workspace, const Document &document,
 //===--- Rename -----------------------------------------------------------===//
 
 /// Why a name cannot be changed; empty if it can.
+/// The library is in the compiler: there is no file that a rename could change.
 static std::string whyFixed(Workspace &workspace, const Document &document,
                             const Meaning &meaning) {
   if (meaning.kind != Meaning::Kind::Declared)
@@ -116,6 +121,8 @@ Json tile::lsp::prepareRename(Workspace &workspace, Document &document, uint32_t
 }
 
 /// Why a declaration cannot have this name; empty if it can.
+/// Refuses more than a program needs, so that no use changes its meaning: a new name must not hide,
+/// nor be hidden, anywhere in the file.
 static std::string whyNotCalled(const Document &document, const Meaning &meaning, StringRef name) {
   bool isWord = !name.empty() && !llvm::isDigit(name.front()) &&
                 llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
@@ -158,6 +165,8 @@ Json tile::lsp::rename(Workspace &workspace, Document &document, uint32_t offset
 
 //===--- Formatting -------------------------------------------------------===//
 
+/// A source manager of its own: the text counts as a whole here, not by declarations, and its
+/// diagnostics are not shown. Null for a text that does not parse: such a text is not touched.
 Json tile::lsp::formatting(const Document &document) {
   SourceManager own;
   DiagnosticEngine quiet(own);
@@ -170,6 +179,7 @@ Json tile::lsp::formatting(const Document &document) {
   if (text == old)
     return json::Array();
   // One edit, without the lines that both begin and end with.
+  // Whole lines, so that the cursor of an editor stays where the text stays.
   size_t same = 0, tail = 0, most = std::min(text.size(), old.size());
   while (same < most && text[same] == old[same])
     ++same;

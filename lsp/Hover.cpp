@@ -1,4 +1,6 @@
 // The text that an editor shows for the word under the cursor.
+// Values come from kernels that were elaborated: a function's local has one for each kernel that
+// calls the function, and none in a file where no kernel does.
 #include "frontend/Sema/DTypes.h"
 #include "lsp/Features.h"
 
@@ -22,6 +24,8 @@ std::vector<SeenValue> tile::lsp::findValues(const Document &document, Range ran
 static std::string codeBlock(StringRef code) { return ("```tile\n" + code + "\n```\n").str(); }
 
 /// The contracts of a kernel that name something.
+/// By tokens, as the text may not parse: a condition is the text between two commas outside of
+/// brackets.
 static std::string findContracts(const Outline &outline, StringRef name) {
   std::string found;
   size_t begin = 0, depth = 0;
@@ -82,6 +86,8 @@ static std::string describeDeclared(const Document &document, const Meaning &mea
   if (declared.kind == Declared::Kind::Axis)
     text = "a position in the grid\n" + text;
   std::vector<SeenValue> values;
+  // First the declaration's own place; a use has a value of its own, as `acc` differs after `acc as
+  // f16`.
   if (meaning.unit)
     values = findValues(document, {meaning.unit->file, declared.begin, declared.end});
   if (values.empty() && meaning.at)
@@ -140,6 +146,7 @@ Json tile::lsp::hover(Document &document, uint32_t offset) {
   std::vector<SeenValue> values;
   if (isValue && meaning.end > meaning.begin)
     values = findValues(document, range);
+  // An operator or a bracket: the smallest expression around it that has a value.
   if (values.empty() && text.empty()) // the expression around
     for (const auto &[file, facts] : document.getFacts()) {
       Range around;

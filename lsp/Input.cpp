@@ -1,4 +1,8 @@
 // Content-Length: N, an empty line, N bytes.
+// LLVM's JSONTransport reads a whole message or blocks. This class looks first whether anything is
+// there, since diagnostics are due when nothing is (`onIdle`). `used` is the part of `buffer` that
+// has been given out; it is dropped at the next read, so that long messages are not moved for each
+// line.
 #include "lsp/Input.h"
 
 #include <cerrno>
@@ -16,6 +20,7 @@ bool Input::fill() {
     used = 0;
   }
   pollfd wait{descriptor, POLLIN, 0};
+  // Before the call that blocks, and only with all earlier messages handled.
   if (poll(&wait, 1, 0) == 0 && onIdle)
     onIdle();
   char chunk[65536];
@@ -58,6 +63,7 @@ llvm::LogicalResult Input::readStandardMessage(std::string &json) {
       break;
   }
   json.clear();
+  // Read to its end but not kept: the next message begins behind it.
   bool isTooLong = length > mostBytes;
   while (length) {
     if (used == buffer.size() && !fill())

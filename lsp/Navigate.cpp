@@ -1,4 +1,10 @@
 // Names of one declaration are found in its outline, those of a file by the modules.
+//
+//   findMeaning(occurrence)
+//     declared in the unit itself      Declared, `unit` is that one
+//     the head of another unit         Declared, found by name even if that unit is broken
+//     of an imported file              Declared, `external`: an outline of the declaration there
+//     a built-in, a dtype, ..          by their tables
 #include "lsp/Navigate.h"
 #include "frontend/Sema/DTypes.h"
 #include "library/Library.h"
@@ -15,6 +21,7 @@ using namespace tile::lsp;
 using llvm::StringRef;
 
 /// The declaration of an imported file, as an outline.
+/// Read anew at each request: files of imports change, and requests about them are rare.
 static std::shared_ptr<External> readExternal(const Document &document, const ast::Decl &decl) {
   const SourceManager &sources = document.getShared().sources;
   StringRef whole = sources.text(decl.range.file);
@@ -28,6 +35,7 @@ static std::shared_ptr<External> readExternal(const Document &document, const as
 
 static Meaning findGlobal(Document &document, Meaning meaning, StringRef alias = "") {
   if (alias.empty()) {
+    // The outline first: its declaration may not parse at the moment, while its name is there.
     if (const Unit *unit = document.findUnit(meaning.name)) {
       meaning.kind = Meaning::Kind::Declared;
       meaning.unit = unit;
@@ -169,6 +177,7 @@ std::optional<tile::lsp::Location> tile::lsp::getLocation(const Document &docume
 }
 
 /// The places in one document that mean what is declared at `wanted`.
+/// Same meaning is same place: of two names only one that leads to the `wanted` declaration counts.
 static void collect(Document &document, const std::string &name, const tile::lsp::Location &wanted,
                     bool withDeclaration, std::vector<tile::lsp::Location> &found) {
   for (const std::unique_ptr<Unit> &unit : document.getUnits())
@@ -198,6 +207,7 @@ std::vector<tile::lsp::Location> tile::lsp::findReferences(Workspace &workspace,
   collect(document, meaning.name, *wanted, withDeclaration, found);
   // Locals stay in their declaration, but a function's parameters are named by its callers.
   Declared::Kind kind = meaning.declaration().kind;
+  // Kernels and imports are named in their own file alone.
   bool isExported = kind == Declared::Kind::Fn || kind == Declared::Kind::Const ||
                     kind == Declared::Kind::Parameter;
   if (!isExported)

@@ -1,4 +1,13 @@
 // One walk over the tokens with the brackets that are open.
+//
+// Where the walk is in a declaration (`place`), and the clause in which it is (`clause`):
+//
+//   kernel k  [BLOCK: int]   (x: in f32[N])   where N % 8 == 0, grid(i: N) with ..   { .. }
+//   Head      Statics        Params           Clauses                                Body
+//                                             WHERE              GRID      WITH
+//
+// Text that is being written lacks brackets and names. So nothing here is an error: a word gets the
+// role that its neighbours suggest, and a bracket without its partner reaches to the text's end.
 #include "lsp/Outline.h"
 #include "frontend/Parse/Automaton.h"
 #include "frontend/Parse/ByteStream.h"
@@ -55,6 +64,7 @@ private:
   /// Where in a declaration the walk is.
   enum class Place { Head, Statics, Params, Clauses, Body };
 
+  // Safe for each i: beyond the end the type is EOF, and the token the last one.
   size_t type(size_t i) const { return i < code.size() ? out.tokens[code[i]].type : Lexer::EOF; }
   const Token &token(size_t i) const { return out.tokens[code[std::min(i, code.size() - 1)]]; }
   StringRef text(size_t i) const {
@@ -97,6 +107,8 @@ void OutlineReader::lex() {
   occurrenceOf.assign(code.size(), -1);
 }
 
+/// The scope begins at the name and reaches to the end of the text, until close() cuts it: what is
+/// declared in a block is visible up to its brace.
 int OutlineReader::declare(Declared::Kind kind, size_t i, uint32_t wholeBegin, uint32_t wholeEnd) {
   uint32_t end = uint32_t(out.source.size());
   out.declared.push_back({kind, text(i).str(), token(i).begin, token(i).end, wholeBegin,
@@ -107,6 +119,7 @@ int OutlineReader::declare(Declared::Kind kind, size_t i, uint32_t wholeBegin, u
   return index;
 }
 
+/// Of names that clash, an error of the program, the latest counts.
 int OutlineReader::find(StringRef name) const {
   for (int index : llvm::reverse(visible))
     if (out.declared[index].name == name)
@@ -120,6 +133,7 @@ int OutlineReader::addOccurrence(Occurrence::Role role, size_t i, int declared, 
 }
 
 /// The function's name before the bracket i, compile-time arguments left out.
+/// `f[64](`: the bracket before the parenthesis is skipped, to the name f. -1 where no word stands.
 int OutlineReader::calleeBefore(size_t i) const {
   if (i && type(i - 1) == Lexer::RBRACKET) {
     unsigned depth = 0;
@@ -139,6 +153,7 @@ void OutlineReader::open(size_t i) {
   Bracket bracket{out.source[token(i).begin], token(i).begin, uint32_t(out.source.size())};
   if (bracket.kind == '(')
     bracket.callee = calleeBefore(i);
+  // Braces of `tune { .. }` and of a set `N in {..}` are none of the body.
   if (opened.empty() && bracket.kind == '{' && clause != Lexer::TUNE && clause != Lexer::IN) {
     place = Place::Body;
     out.body = bracket.begin;
@@ -161,12 +176,16 @@ void OutlineReader::close(size_t i) {
     Open last = opened.back();
     Bracket &bracket = out.brackets[last.bracket];
     bool matches = bracket.kind == kind;
+    // A ')' that nothing opened is left alone. A '}' is believed: people finish blocks before
+    // lists.
     if (!matches && kind != '{')
       return;
     opened.pop_back();
     bracket.end = token(i).end;
     bracket.isClosed = matches;
+    // Only blocks of the body are scopes.
     if (bracket.kind == '{' && place == Place::Body) {
+      // The names of the block end here; those of the parameters and clauses reach over the body.
       for (size_t each = last.visible; each < visible.size(); ++each)
         out.declared[visible[each]].scopeEnd = token(i).begin;
       visible.resize(std::min(last.visible, visible.size()));
@@ -192,6 +211,7 @@ size_t OutlineReader::endOfEntry(size_t i) const {
   return code.size() - 1;
 }
 
+/// A statement without its ';' ends before the next one that is recognised as such.
 size_t OutlineReader::endOfStatement(size_t i) const {
   for (; i < code.size(); ++i)
     if (type(i) == Lexer::SEMI || type(i) == Lexer::LBRACE || type(i) == Lexer::RBRACE ||
@@ -240,6 +260,7 @@ size_t OutlineReader::readPattern(size_t i) {
   if (isTuple)
     ++i;
   while (isName(i)) {
+    // It declares nothing, but is a word of the text.
     if (text(i) == "_")
       addOccurrence(Occurrence::Role::Name, i, -1);
     else
@@ -311,11 +332,13 @@ void OutlineReader::read() {
             : head == Lexer::FN ? Declared::Kind::Fn
                                 : Declared::Kind::Const,
             1, begin, end);
+    // So that a use of it inside is found as a global, by the modules.
     visible.clear(); // it is a name of the file
     out.declared.front().isTyped = type(2) == Lexer::COLON;
     out.hasHead = true;
     i = 2;
   }
+  // `continue` keeps isStart of the bracket; `break` ends the entry's beginning.
   for (; i < code.size(); ++i) {
     size_t each = type(i);
     switch (each) {
@@ -351,6 +374,7 @@ void OutlineReader::read() {
         i = readPattern(i + 1) - 1;
       break;
     case Lexer::FOR:
+      // `for i in LIST {`: i is declared at its place, but visible in the block only, not in LIST.
       if (isName(i + 1)) {
         uint32_t loop = token(i++).begin;
         declare(Declared::Kind::Loop, i, loop, token(endOfStatement(i)).end);
@@ -359,6 +383,8 @@ void OutlineReader::read() {
       }
       break;
     case Lexer::SEMI:
+      // A ';' ends attributes of a loop (`with`), but in `tune { a in {1}; .. }` none of the
+      // clause.
       clause = place == Place::Body ? 0 : clause;
       loops.clear();
       break;

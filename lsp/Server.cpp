@@ -1,5 +1,14 @@
 // Requests to features. Edits are only noted when they come; diagnostics follow when the client is
 // quiet, or when a request needs to know more.
+//
+//   didOpen, didChange     the text is changed, the path noted in `unpublished`       no answer
+//   (the input is empty)   publish: update() of those, then publishDiagnostics        notification
+//   hover, rename, ..      find: update() of this document, then a function of        answer
+//                          Features.h
+//
+// All of it on one thread, one message after the other: no request sees a text half-way. A client
+// that types quickly sends edits faster than kernels are elaborated; so nothing is done at an edit
+// itself.
 #include "lsp/Server.h"
 #include "lsp/Features.h"
 #include "lsp/Input.h"
@@ -19,6 +28,8 @@ namespace tile::lsp {
 namespace {
 
 /// A request's parameters as they are; missing parts read as empty.
+/// Not typed as LSP's own structures: a client may leave out or add fields, and none of that may
+/// end the server.
 struct Params {
   json::Value value = nullptr;
 
@@ -226,6 +237,7 @@ void Server::onChange(const Params &params) {
   if (!document || !changes)
     return;
   document->version = params.version();
+  // Each change is one of the text that the changes before it have left.
   for (const json::Value &each : *changes)
     if (const json::Object *change = each.getAsObject()) {
       const json::Object *range = change->getObject("range");
@@ -239,6 +251,8 @@ void Server::onChange(const Params &params) {
       unpublished.insert(other->getPath());
 }
 
+/// The file counts as it is on disk from here on. An empty list takes its diagnostics off the
+/// screen.
 void Server::onClose(const Params &params) {
   std::string path = workspace.toPath(params.uri());
   std::string uri = params.uri().str();
@@ -251,6 +265,7 @@ void Server::onClose(const Params &params) {
 }
 
 void Server::publish() {
+  // Taken away first: a document that is closed in between is no longer found, and is left out.
   for (const std::string &path : std::exchange(unpublished, {}))
     if (Document *document = workspace.find(path)) {
       document->update();
@@ -260,6 +275,7 @@ void Server::publish() {
 
 //===--- Requests ---------------------------------------------------------===//
 
+/// The answer is about the text as it is now, kernels included: positions of the request are of it.
 Document *Server::find(const Params &params, Reply &reply) {
   Document *document = workspace.find(workspace.toPath(params.uri()));
   if (!document) {
@@ -419,6 +435,7 @@ int Server::run() {
   auto notify = handler.outgoingNotification<json::Value>("textDocument/publishDiagnostics");
   sendDiagnostics = [&](const json::Value &params) { notify(params); };
   llvm::consumeError(transport.run(handler)); // the client is gone
+  // The protocol's exit codes: 1 where the client is gone without saying so.
   return isShutDown ? 0 : 1;
 }
 

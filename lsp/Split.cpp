@@ -1,5 +1,12 @@
 // A scanner of words, brackets, strings and comments; it agrees with TileLexer about where they
 // end.
+//
+//   // of f          pending: comments go with the declaration that follows
+//   fn f() { .. }    piece, from `pending` or the word to `end`
+//   // behind it     on the same line as the end: belongs to f
+//
+// A wrong split costs little: the parts do not parse, and their diagnostics say so. It must only be
+// stable, so that an edit in one declaration leaves the texts of the others as they are.
 #include "lsp/Split.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -38,12 +45,15 @@ private:
 
 } // namespace
 
+/// A comment that is not closed reaches to the end, as in the lexer (BAD_COMMENT).
 void Splitter::skipComment() {
   size_t close = text.substr(at).starts_with("//") ? text.find('\n', at) : text.find("*/", at + 2);
   bool isBlock = text[at + 1] == '*';
   at = close == StringRef::npos ? text.size() : close + (isBlock ? 2 : 0);
 }
 
+/// A string ends with its line at the latest: a quote that is missing does not swallow
+/// declarations.
 void Splitter::skipString() {
   for (++at; at < text.size() && text[at] != '"' && text[at] != '\n' && text[at] != '\r'; ++at)
     if (text[at] == '\\' && at + 1 < text.size() && text[at + 1] != '\n' && text[at + 1] != '\r')
@@ -73,6 +83,8 @@ bool Splitter::begins(StringRef word) const {
     return false;
   StringRef next = nextWord();
   size_t begin = at - word.size();
+  // `const` within brackets that are not closed counts where it begins a line, since statements
+  // indent it.
   bool isFirst = begin == 0 || text[begin - 1] == '\n';
   return next != "if" && next != "for" && (depth == 0 || (isFirst && !next.empty()));
 }
@@ -111,6 +123,7 @@ std::vector<Piece> Splitter::run() {
     if (!word.empty() && begins(word)) {
       if (hasCode)
         add(piece, end);
+      // A piece of comments alone goes on: they are of this declaration.
       if (hasCode || piece == StringRef::npos)
         piece = pending == StringRef::npos ? begin : pending;
       depth = 0;

@@ -76,6 +76,7 @@ Json tile::lsp::documentSymbols(const Document &document) {
   return found;
 }
 
+/// Files on disk are outlined and forgotten: no parse, no document that stays.
 Json tile::lsp::workspaceSymbols(Workspace &workspace, StringRef query) {
   json::Array found;
   for (const std::string &path : workspace.listFiles()) {
@@ -107,6 +108,7 @@ Json tile::lsp::workspaceSymbols(Workspace &workspace, StringRef query) {
 Json tile::lsp::foldingRanges(const Document &document) {
   json::Array found;
   const Text &text = document.getText();
+  // The protocol folds whole lines; the line of a closing bracket stays in sight (`keepsLast`).
   auto add = [&](uint32_t begin, uint32_t end, const char *kind, bool keepsLast = false) {
     uint32_t first = text.lineOf(begin), last = text.lineOf(end) - keepsLast;
     if (last <= first)

@@ -1,4 +1,7 @@
 // Positions are counted along their line only.
+// Offsets are bytes from the begin of the text; columns of a client are bytes or UTF-16 units of a
+// line, by `encoding`. A position beyond a line's end is the line's end, one beyond the text its
+// end.
 #include "lsp/Text.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -9,6 +12,7 @@ using namespace tile::lsp;
 using llvm::lsp::Position;
 
 /// Bytes of the character that begins with `lead`.
+/// Of bytes that are no UTF-8 too: any answer but 0 keeps loops going on.
 static unsigned bytesOf(unsigned char lead) {
   return lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
 }
@@ -33,6 +37,7 @@ unsigned Text::width(uint32_t begin, uint32_t end) const {
     return end - begin;
   unsigned units = 0;
   for (uint32_t at = begin; at < end; at += bytesOf(text[at]))
+    // Characters beyond the basic plane are surrogate pairs.
     units += bytesOf(text[at]) == 4 ? 2 : 1;
   return units;
 }
@@ -45,6 +50,7 @@ uint32_t Text::offset(Position position) const {
   size_t line = position.line;
   uint32_t at = starts[line];
   uint32_t end = line + 1 < starts.size() ? starts[line + 1] - 1 : uint32_t(text.size());
+  // Line ends are no part of a line, whichever they are.
   if (end > at && text[end - 1] == '\r')
     --end;
   int left = std::max(position.character, 0);

@@ -13,6 +13,8 @@ namespace json = llvm::json;
 
 namespace {
 
+/// The order of both enums is that of the legend: a token is sent as an index into it, and
+/// modifiers as bits.
 enum Type {
   Namespace,
   TypeName,
@@ -66,6 +68,7 @@ static Colour colourOf(const Declared &declared) {
   }
 }
 
+/// Nothing for a word that means nothing yet: an editor's own colours show through.
 static std::optional<Colour> colourOf(Document &document, const Unit &unit,
                                       const Occurrence &occurrence) {
   Meaning meaning = findMeaning(document, unit, occurrence);
@@ -109,6 +112,8 @@ static std::optional<Colour> colourOf(const Token &token) {
   return std::nullopt;
 }
 
+/// Five numbers for each token, in the order of the text: lines and columns from the token before,
+/// the width in the client's units, type, modifiers.
 Json tile::lsp::semanticTokens(Document &document) {
   const Text &text = document.getText();
   json::Array data;
@@ -129,6 +134,7 @@ Json tile::lsp::semanticTokens(Document &document) {
     size_t next = 0;
     const auto &occurrences = unit->outline.occurrences;
     for (const Token &token : unit->outline.tokens) {
+      // Both lists are in the order of the text: one walk goes over them together.
       while (next < occurrences.size() && occurrences[next].begin < token.begin)
         ++next;
       std::optional<Colour> colour;
@@ -152,6 +158,7 @@ Json tile::lsp::semanticTokens(Document &document) {
   return json::Object{{"data", std::move(data)}};
 }
 
+/// Where kernels see different types in one place there is no hint: none would be true.
 Json tile::lsp::inlayHints(const Document &document, llvm::lsp::Range range) {
   json::Array found;
   for (const std::unique_ptr<Unit> &unit : document.getUnits())

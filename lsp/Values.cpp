@@ -5,6 +5,9 @@
 using namespace tile;
 using namespace tile::lsp;
 
+/// Called for each expression that is evaluated, again for each trip of an unrolled loop and each
+/// call: the first value of a place counts. The number of evaluations limits the time of a check
+/// (isEnough).
 void Values::onValue(Range range, const SemValue &value) {
   ++evaluations;
   if (value.isError() || value.kind == SemValue::Kind::Void || !range.isValid())
@@ -30,6 +33,7 @@ const tile::lsp::Value *Values::find(Range range) const {
   return found == values.end() ? nullptr : &found->second;
 }
 
+/// The smallest range that holds the offset: the innermost expression.
 const tile::lsp::Value *Values::findAround(FileID file, uint32_t offset, Range &range) const {
   const Value *best = nullptr;
   auto first = values.lower_bound({file, 0, 0});

@@ -21,6 +21,7 @@ std::string tile::lsp::normalize(StringRef name) {
 }
 
 Workspace::Workspace(std::string cache) : cache(std::move(cache)) {
+  // Imports of an open file see the text in the editor, saved or not.
   shared.sources.setReader([this](StringRef path) -> std::optional<std::string> {
     auto found = documents.find(normalize(path));
     return found == documents.end() ? std::nullopt
@@ -60,6 +61,8 @@ std::vector<Document *> Workspace::getOpen() {
   return all;
 }
 
+/// The search for the word spares parsing: most files do not mention it. Documents of closed files
+/// stay until forgetFiles(), which the client's watcher of files brings about.
 Document *Workspace::get(const std::string &path, StringRef word) {
   if (Document *document = find(path)) {
     if (!document->getText().str().contains(word))
@@ -88,6 +91,7 @@ std::vector<std::string> Workspace::listFiles() {
     for (const std::string &root : roots) {
       std::error_code error;
       fs::recursive_directory_iterator it(root, error, /*follow_symlinks=*/false), end;
+      // Of folders that hold something else altogether (a home directory) a part is seen.
       size_t visited = 0;
       for (; it != end && !error && listed->size() < mostFiles && ++visited < 100 * mostFiles;
            it.increment(error)) {
@@ -105,6 +109,8 @@ std::vector<std::string> Workspace::listFiles() {
   return {all.begin(), all.end()};
 }
 
+/// Remembers the client's own spelling: answers name a file as the client does, or it opens it
+/// twice.
 std::string Workspace::toPath(StringRef uri) {
   std::string path = uri.str();
   if (uri.starts_with("file:")) {
@@ -128,6 +134,7 @@ std::optional<std::string> Workspace::writeLibraryFile(StringRef name) {
       return full.str().str();
     if (fs::create_directories(path::parent_path(full)))
       return std::nullopt;
+    // The old one is read-only: opening it for writing would fail.
     fs::remove(full);
     std::error_code error;
     llvm::raw_fd_ostream out(full, error);
