@@ -1,5 +1,6 @@
-// Asserts of a kernel that runs in memory: instead of ending the process, the first to fail leaves
-// a record.
+// Asserts of a CPU kernel that runs in memory: instead of ending the process, the first to fail
+// leaves a record. On a GPU, CUDA's __assertfail prints the message, with the block's number
+// (passes/Convert/TileGPUToLLVM/Debug.cpp), and the host sees an error code alone.
 #ifndef TILE_CODEGEN_FAILEDASSERT_H
 #define TILE_CODEGEN_FAILEDASSERT_H
 

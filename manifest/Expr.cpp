@@ -1,4 +1,8 @@
 // Evaluation and text of manifest expressions.
+//
+// Expr::evaluate   the compiler, `tilec run`, shapes of outputs (runtime/src/Named.cpp)
+// tk_eval          launches, by the library and by generated C: postfix code (launch/core/Value.c)
+// _evaluate        Python's fake kernels, over symbolic sizes (python/tile/_torch.py)
 #include "manifest/Expr.h"
 
 #include <algorithm>

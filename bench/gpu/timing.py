@@ -1,5 +1,6 @@
 """Times by events. Launches between two events come from a CUDA graph, so that gaps on the host do
-not count.
+not count. Nothing detects other processes or clocks that change: contenders take turns in random
+order, the median counts, and ratios are formed within one run alone.
 """
 
 import ctypes

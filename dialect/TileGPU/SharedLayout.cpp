@@ -16,6 +16,9 @@
 //
 // Offsets are linear over xor, as layouts are: offset(a ^ b) = offset(a) ^ offset(b) for extents
 // that are powers of two. Images of single bits therefore say everything.
+//
+// Who chooses order and swizzle: `stage` in AssignLayouts.cpp for tiles in a memdesc,
+// getStagingLayout for stores by TMA, getConversionScratch (SharedMemory.cpp) for conversions.
 #include "dialect/TileGPU/SharedLayout.h"
 
 #include "llvm/ADT/STLExtras.h"

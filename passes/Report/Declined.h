@@ -1,4 +1,6 @@
-// How a pass says why it leaves a loop or a kernel as it is.
+// How a pass says why it leaves a loop or a kernel as it is, for people who read passes
+// (--remarks=passes). A loss that an author can repair in the source is a remark of the catalogue
+// (KernelRemark.h) instead.
 #ifndef TILE_PASSES_REPORT_DECLINED_H
 #define TILE_PASSES_REPORT_DECLINED_H
 

@@ -1,4 +1,6 @@
-// Remarks that say which kernel they are about: instances of one kernel share their source.
+// Remarks that say which kernel they are about: instances of one kernel share their source. They
+// are of the catalogue (`… [R0401]`) and for authors: each says what to write instead. Reasons that
+// only concern a pass are `declined` (Declined.h).
 #ifndef TILE_PASSES_REPORT_KERNELREMARK_H
 #define TILE_PASSES_REPORT_KERNELREMARK_H
 

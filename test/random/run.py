@@ -7,8 +7,8 @@ on the GPU. All must agree to the bit.
          [--reduce SEED] [--show SEED]
 
 --full runs 10,000 seeds: about 50 minutes of one processor for the CPU, 90 for the GPU. --seconds
-ends earlier and says where to go on. A kernel that disagrees is made smaller by --reduce
-(reduce.py) and written to --keep.
+ends earlier and says where to go on. A kernel that disagrees is written to --keep as it is;
+--reduce SEED prints a smaller one that disagrees in the same way (reduce.py).
 """
 
 import argparse
