@@ -1,5 +1,12 @@
 // Chooses the configuration of one version of a kernel: every candidate of `tune` is elaborated on
 // the side and rated.
+//
+//   readTuneSpace     configurations: the default first, then the clause's
+//   groups            by compile-time parameters: what differs in attributes alone is emitted once
+//   elaborate, rate   each group on the side; its kernel is erased again
+//   sort              by milliseconds, then by the order of the clause
+//
+// Nothing here is reported (`quiet`): a candidate that cannot be elaborated is rated infinite.
 #include "frontend/Lower/ChooseConfig.h"
 
 #include <algorithm>
@@ -43,6 +50,7 @@ private:
   ConfigChoice choice;
 };
 
+/// By symbol: instances are made anew under the configuration.
 KernelOp Chooser::elaborate(const TuneConfig &config, runtime::Kernel &record) {
   ElaborateOptions own = options;
   own.config.insert(own.config.end(), config.begin(), config.end());
@@ -108,6 +116,7 @@ std::optional<ConfigChoice> Chooser::run(const Instance &instance) {
   std::map<TuneConfig, std::vector<TuneConfig>> groups;
   for (const TuneConfig &config : llvm::drop_begin(space->configs))
     groups[getParameters(config)].push_back(config);
+  // Evenly over the space, so that a large space has candidates of each kind.
   size_t step = (groups.size() + mostElaborations - 1) / mostElaborations, number = 0;
   for (const auto &[parameters, configs] : groups) {
     if (number++ % step)

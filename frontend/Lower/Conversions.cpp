@@ -4,6 +4,8 @@
 //   let y = 1.5           alone it becomes f32, an integer index (toData)
 //   i32 + index           widens to index, since nothing is lost
 //   f16 * f32             refused, with a note: `as` converts
+//
+// Each function returns a null value, an error value or false after it has reported the reason.
 #include "frontend/Lower/Lowering.h"
 #include "frontend/Sema/TypeRules.h"
 
@@ -24,6 +26,8 @@ bool Conversions::refuseStorage(DType dtype, Range range, const Twine &what) {
 }
 
 /// `value` rounded once to the nearest even of `type`; 8-bit floats saturate to finite.
+/// Once: a number in the source has the precision of a double, and rounding it to f32 first would
+/// round f16 twice.
 static llvm::APFloat roundTo(llvm::APFloat value, FloatType type) {
   if (type.getWidth() == 8)
     return roundToFloat8(value, type.getFloatSemantics());
@@ -95,6 +99,8 @@ mlir::Value Conversions::toIndex(const SemValue &value, Range range, const Twine
   return {};
 }
 
+/// The usual cause of an index that meets a float: `var s = 0;`. Only for a literal in decimal, as
+/// ".0" is put behind its text.
 bool Conversions::addVarFix(DiagnosticBuilder &report, const Arg &arg, DType wanted) {
   Binding *variable = here.findLocal(sources.text(arg.range));
   if (!variable || !variable->isVar || !variable->initial ||
@@ -126,6 +132,7 @@ bool Conversions::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Rang
     DiagnosticBuilder report =
         here.error(diag::dtypeMismatch, range, what.str(), dtypeSpelling(a), dtypeSpelling(b));
     report.secondary(first.range, describe(first.value)).secondary(arg.range, describe(arg.value));
+    // Which one a fix converts to: the float of both, else the wider one.
     DType better = isFloat(a) != isFloat(b)     ? (isFloat(a) ? a : b)
                    : bitWidth(a) >= bitWidth(b) ? a
                                                 : b;
@@ -167,6 +174,7 @@ bool Conversions::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Rang
   return true;
 }
 
+/// Scalars count as shape []: they are repeated to any other.
 bool Conversions::unifyShapes(MutableArrayRef<Arg> args, Range range) {
   CommonShape common = findCommonShape(args);
   if (!common.shape) {
@@ -217,6 +225,7 @@ SemValue Conversions::castTo(const SemValue &value, DType to, Range range) {
     SemValue tile = tables.listToTile(value, std::nullopt, range);
     return tile.isError() ? tile : castTo(tile, to, range);
   }
+  // Folded here, with the rules of the conversion of a value: numbers have no SSA value yet.
   if (value.isNumber()) {
     // A number converts as a value of its own kind: rounded, truncated and saturated like any
     // other.

@@ -1,4 +1,8 @@
 // Ranges of integers by a look at their definitions, a few operations deep.
+//
+// A range is never too narrow, which code may rely on; it is the whole type where the look is too
+// short. Used where a check can be left out (division, shifts), so it must be cheap: no analysis of
+// the body, since the body is not finished when it is asked for.
 #include "frontend/Lower/EasyRange.h"
 
 #include "dialect/Tile/TileDialect.h"
@@ -33,6 +37,7 @@ static Bounds rangeOfConstant(arith::ConstantOp constant, Bounds any) {
 }
 
 /// Of results of index arithmetic, from the ranges of its operands.
+/// Ends that overflow give the whole type, since the operation wraps.
 static Bounds rangeOfArithmetic(Operation *op, Bounds a, Bounds b, Bounds any) {
   auto [aLow, aHigh] = a;
   auto [bLow, bHigh] = b;
@@ -58,6 +63,7 @@ static Bounds rangeOfArithmetic(Operation *op, Bounds a, Bounds b, Bounds any) {
       }
     return product;
   }
+  // Of a divisor of both signs the quotient may be anything up to the dividend: see below.
   if (isa<arith::DivSIOp>(op) && aLow >= 0 && bLow > 0)
     return {aLow / bHigh, aHigh / bLow};
   if (isa<arith::CeilDivSIOp>(op) && aLow >= 0 && bLow > 0)
@@ -108,6 +114,7 @@ Bounds tile::easyRange(Value value, int depth) {
     if (!loop || argument != loop.getInductionVar())
       return any;
     int64_t low = of(loop.getLowerBound()).first, end = of(loop.getUpperBound()).second;
+    // An empty loop has no value of its variable: any range is right, but its ends stay in order.
     return {low, std::max(low, end == any.first ? end : end - 1)};
   }
   Operation *op = value.getDefiningOp();

@@ -6,6 +6,10 @@
 //   for each dtype   a version of --variant    each is a tile.kernel and a record of the manifest,
 //                    one for `specialize`      and a launch tries them in this order
 //                    the generic one
+//
+// Order of checks: names of the call (-D, --with, --shape), functions, kernels one after the other,
+// unused names. Each kernel is emitted into the module of the result; after an error anywhere the
+// module is dropped as a whole, so that no kernel of it is ever lowered.
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Ast/Walk.h"
 #include "frontend/Diag/Suggest.h"
@@ -67,6 +71,8 @@ static void checkDefines(const std::vector<const ast::KernelDecl *> &kernels,
 
 /// Does a record without facts take calls that a generic one is for: are their dtypes and constant
 /// dimensions the same?
+/// A launch tries the records in their order and takes the first that fits: one without facts in
+/// front of the generic one would take all of its calls.
 static bool hidesGeneric(const runtime::Kernel &record,
                          const std::vector<runtime::Kernel> &generic) {
   return llvm::any_of(generic, [&](const runtime::Kernel &other) {
@@ -178,6 +184,9 @@ static std::string describeDifference(const runtime::Kernel &record, const runti
   return text;
 }
 
+/// Instances that differ in values which no launch can see (a float constant, a string): the first
+/// would always be taken, and the others never run. Quadratic in the number of versions, which is
+/// limited.
 bool KernelVersions::checkDistinct(const Records &records) {
   for (size_t i = 1; i < records.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
@@ -209,6 +218,7 @@ bool KernelVersions::checkCount() {
 
 /// Adds the record of one version of an instance, under a symbol of its own, unless the command
 /// line rules it out. False after an error.
+/// Ruled out means that --arg contradicts the variant's facts: no error, and no record.
 bool KernelVersions::addVersion(const ElaborateOptions &options, const Instance &instance,
                                 const Variant &variant, Records &records) {
   ModuleOp module = *result.module;
@@ -310,6 +320,7 @@ bool KernelVersions::addRequests(const ElaborateOptions &options, const Elaborat
 /// Warns of outputs that no version writes, and of a kernel that has none.
 void KernelVersions::checkOutputs() {
   // What stands under a `const if` may be of an instance that this call does not make.
+  // A name under any `const if` counts as written: a warning must not be wrong.
   std::set<std::string> perhaps;
   bool tells = false; // it prints or asserts
   ast::walk(kernel.body, [&](const ast::Expr &expr) {
@@ -466,6 +477,8 @@ std::optional<Elaborated> tile::elaborate(const ast::Program &program,
   return result;
 }
 
+/// For one kernel of an editor's file: as elaborate(), without the checks of the call and of the
+/// file.
 bool tile::checkKernel(Modules &modules, const ast::KernelDecl &kernel,
                        const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics,
                        MLIRContext &context) {

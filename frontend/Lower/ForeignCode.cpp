@@ -1,5 +1,10 @@
 // What is right in another language and reaches the elaborator: methods, prefixes of modules, loops
 // over range(), assignments without a declaration. Each becomes a fix-it where one text is right.
+//
+// A fix-it replaces text by text, so it has to keep its meaning among its neighbours: operands get
+// brackets where an operator may stand beside them (operand()). Where more than one text could be
+// meant there is a note. Each report* function returns true once it has reported; the caller then
+// gives an error value.
 #include "frontend/Ast/Walk.h"
 #include "frontend/Diag/Aliases.h"
 #include "frontend/Diag/Suggest.h"
@@ -82,6 +87,8 @@ static std::string withNewAxis(StringRef object, int64_t axis, int64_t rank) {
   return object.str() + "[" + subscripts + "]";
 }
 
+/// Empty where no single text is right. Arguments `dim` and `keepdim` are spelled `axis` and
+/// `keep`.
 std::string ForeignCode::rewriteMethod(const ast::CallExpr &call, const ast::MemberExpr &callee,
                                        const SemValue &base) {
   StringRef name = callee.member.text;
@@ -174,6 +181,8 @@ bool ForeignCode::reportMethod(const ast::CallExpr &call, const ast::MemberExpr 
   auto *name = dyn_cast<ast::NameExpr>(callee.base.get());
   if (here.findImport(*callee.base) || (name && name->text == "target"))
     return false;
+  // Evaluated for its kind alone: of data the call is an error in each case, and no kernel keeps
+  // the code that was emitted here.
   SemValue base = expressions.eval(*callee.base);
   if (base.isError())
     return true;
@@ -348,6 +357,7 @@ void ForeignCode::addViewHint(DiagnosticBuilder &report, Range range) {
 
 void ForeignCode::declareAssigned(const ast::NameExpr &target, const SemValue &value) {
   const std::string &name = target.text;
+  // `let` where one assignment is all, else `var`: the fix must compile.
   // Is it assigned again?
   unsigned times = 0;
   bool isChanged = false;
@@ -411,6 +421,7 @@ void ForeignCode::addTileStoreFix(DiagnosticBuilder &report, const ast::AssignSt
     report.note("a tile never changes: build a new one, for instance with `where`");
 }
 
+/// By the text: operands have ranges, but no way to the statement around them.
 bool ForeignCode::isAssigned(Range range) const {
   StringRef rest = sources.text(range.file).drop_front(range.end).ltrim();
   return rest.size() > 1 && StringRef("+-*/").contains(rest[0]) && rest[1] == '=';

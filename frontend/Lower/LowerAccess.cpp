@@ -1,4 +1,13 @@
 // Subscripts: accesses of tensors, sub-views, parts of tiles, elements of tuples.
+//
+//   x[i, block(j, 64)]    evalView -> makeAccess -> emitLoad      a subscript for each dimension
+//   x[i], x[2..8, :]      evalSubview                             fewer, or slices: a view
+//   t[0, :, None]         evalTileSubscript                       parts of a value
+//   f[3]                  evalSubscript                           compile-time arguments
+//
+// An access has for each dimension (AccessSpec): start, size (-1: one position, dropped from the
+// shape; -2: a tile of positions), step, perhaps an end before the extent, and whether all
+// positions exist. in_bounds is false here: a pass proves it later.
 #include "frontend/Lower/Lowering.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -94,6 +103,7 @@ SemValue Accesses::evalView(const SemValue &base, const ast::SubscriptExpr &expr
                expr.subscripts.size());
     return SemValue::error();
   }
+  // Decided by the form alone, not by the values: a view and a load differ in type.
   if (!isFullAccess(view, expr))
     return evalSubview(base, expr);
   std::optional<AccessSpec> access = makeAccess(base, expr);
@@ -104,6 +114,8 @@ mlir::Value Accesses::toPosition(const SemValue &value, Location location) {
   return value.isInt() ? emitter.constantIndex(value.getInt(), location) : ssaOf(value);
 }
 
+/// Positions out of bounds are no error: they leave a view without elements, whose loads give
+/// padding and whose stores do nothing.
 SemValue Accesses::evalSubview(const SemValue &base, const ast::SubscriptExpr &expr) {
   const ViewValue &view = *base.view;
   Location location = emitter.loc(expr.range);
@@ -168,6 +180,7 @@ SemValue Accesses::evalSubview(const SemValue &base, const ast::SubscriptExpr &e
       return SemValue::error();
     kinds.push_back(int32_t(SubscriptKind::Index));
     indices.push_back(position);
+    // The extents of such a view are its own, not those of the tensor: see extentOf.
     part.mayBeEmptied = true;
   }
   // An index out of bounds empties the view: the type must not promise static extents, although ':'
@@ -198,6 +211,8 @@ static mlir::Value emitWindowExtent(OpBuilder &b, Location location, const Windo
   return b.createOrFold<arith::SubIOp>(location, high, low);
 }
 
+/// Of a view that may have been emptied the extent is computed from its windows: `x[i].shape` is
+/// that of the tensor even where i does not exist, so that it is one value for all programs.
 SemValue Accesses::extentOf(const ViewValue &view, unsigned dim, Location location) {
   if (!ShapedType::isDynamic(view.shape[dim]))
     return SemValue::ofInt(view.shape[dim]);
@@ -211,6 +226,8 @@ SemValue Accesses::extentOf(const ViewValue &view, unsigned dim, Location locati
 }
 
 /// Do two index values agree wherever both are defined? Compares pure computations by structure.
+/// A false answer costs an end that says nothing new; a true one must be right. The depth bounds
+/// the time of trees that share their parts.
 static bool sameValue(mlir::Value a, mlir::Value b, int depth = 6) {
   if (a == b)
     return true;
@@ -278,6 +295,8 @@ std::optional<AccessSpec> Accesses::makeAccess(const SemValue &base, const ast::
   const ViewValue &view = *base.view;
   Location location = emitter.loc(expr.range);
   for (auto [d, subscript] : llvm::enumerate(expr.subscripts)) {
+    // All lists of the access have an entry for each subscript, `ends` one for each that has an
+    // end.
     access.inBounds.push_back(false);
     if (subscript.kind == ast::Subscript::newAxis) {
       here.error(diag::wrongOperand, subscript.range, "an access",
@@ -392,6 +411,7 @@ Type Accesses::accessType(const AccessSpec &access, DType dtype) {
   return access.shape.empty() ? element : RankedTensorType::get(access.shape, element);
 }
 
+/// The padding is zero unless the program names another.
 SemValue Accesses::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask,
                             StringAttr cache) {
   const ViewValue &view = *access.view;
@@ -420,6 +440,7 @@ SemValue Accesses::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Val
                 view.dtype);
 }
 
+/// Notes the tensor as written even if it must not be: no second report says that it never is.
 bool Accesses::checkWritable(const AccessSpec &access) {
   const ViewValue &view = *access.view;
   if (view.param)
@@ -431,6 +452,8 @@ bool Accesses::checkWritable(const AccessSpec &access) {
   return false;
 }
 
+/// The value in the tensor's dtype and the access's shape. Conversions are written out by the
+/// author, but for numbers without a dtype; scalars and extents of 1 are repeated.
 mlir::Value Accesses::valueToStore(const AccessSpec &access, const Arg &value) {
   const ViewValue &view = *access.view;
   auto mismatch = [&]() -> mlir::Value {

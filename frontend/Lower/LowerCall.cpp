@@ -8,6 +8,7 @@
 using namespace mlir;
 using namespace tile;
 
+/// All arguments are evaluated before the first error ends the call: each mistake is reported.
 SemValue Calls::evalCall(const ast::CallExpr &expr) {
   if (auto *member = dyn_cast<ast::MemberExpr>(expr.callee.get())) {
     if (foreign.isForeignMember(*member))
@@ -38,8 +39,12 @@ SemValue Calls::evalCall(const ast::CallExpr &expr) {
                        : callBuiltin(*function.builtin, &expr, std::move(args), expr.range);
 }
 
+/// Inlined: the body is walked with the parameters bound to the arguments' values, once for each
+/// call. Whatever way this function is left behind the push of the frame, frames, scope, calls and
+/// `ended` are as before.
 SemValue Calls::callFunction(const FunctionValue &function, std::vector<Arg> args, Range range) {
   const ast::FnDecl &decl = *function.decl;
+  // Recursion would inline without an end, so it is refused even where a condition would stop it.
   for (const CallSite &call : here.calls)
     if (call.function == &decl) {
       here.error(diag::recursion, range, decl.name.text).note(decl.name.range, "defined here");
@@ -92,6 +97,7 @@ SemValue Calls::callFunction(const FunctionValue &function, std::vector<Arg> arg
   // A frame of its own: a function sees its parameters and the names of its file.
   here.frames.push_back({Scope()});
   const Module *outer = std::exchange(here.scope, &modules.get(decl.range.file));
+  // Names that ended in the caller are none of the function's.
   auto outerEnded = std::exchange(here.ended, {});
   here.calls.push_back({&decl, range});
   SemValue result;
@@ -123,10 +129,13 @@ SemValue Calls::callFunction(const FunctionValue &function, std::vector<Arg> arg
   }
   if (valid) {
     unsigned errors = here.reported;
+    // Whether a statement stands directly in the kernel's body decides if its loop may be split: a
+    // call there counts as such a place.
     bool stands = control.standsInKernel;
     Flow flow = control.lowerStatements(decl.body.statements, FlowNeeds(), stands);
     control.standsInKernel = stands;
     result = flow.returns ? flow.value : SemValue::ofVoid();
+    // A value on one way and none on another: the caller could not tell.
     if (flow.falls && result.kind != SemValue::Kind::Void && !result.isError()) {
       if (here.reported == errors)
         here.error(diag::badReturn, decl.name.range,
@@ -238,6 +247,7 @@ SemValue Calls::callAccessForm(const Builtin &builtin, const ast::CallExpr &expr
         return SemValue::error();
       }
       mask = conversions.toDtype(arg.value, DType::Bool, arg.range);
+      // A mask may have fewer dimensions than the access, but not make it larger.
       Type wanted = accesses.accessType(*access, DType::Bool);
       Arg pair[] = {{ofData(emitter.constantLike(wanted, 1, emitter.loc(arg.range)), DType::Bool),
                      access->range, ""},

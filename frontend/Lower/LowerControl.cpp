@@ -4,6 +4,14 @@
 //
 //   if c { a; return; }  b          ->   if c { a } else { b }
 //   if c { a; if d { break; } }  b  ->   left = false; if c { a; left = d }; if !left { b }
+//
+// A Flow says of a list of statements: `falls`, may the next statement run; and for break, continue
+// and return never, always, or sometimes with a bool in SSA form (Exit). FlowNeeds says what the
+// reader of a Flow will look at: values and flags that nobody reads are not yielded.
+//
+// Variables (`var`) are bindings whose value changes as statements are lowered. At a branch each
+// side starts from the values before it; behind it each variable that a side assigns is a result of
+// the scf.if.
 #include "frontend/Lower/Lowering.h"
 #include "frontend/Sema/Limits.h"
 
@@ -22,6 +30,8 @@ Flow Control::lowerBlock(const ast::Block &block, const FlowNeeds &needs, bool i
 /// Does a `break`, `continue` or `return` in the block leave it?
 static bool mayLeave(const ast::Block &block, bool isLoop = false);
 
+/// By the text: a `return` under a `const if` that is not taken counts, too, which costs a form of
+/// `if` that is more general than needed.
 static bool mayLeave(const ast::Stmt &stmt, bool inLoop) {
   if (auto *branch = dyn_cast<ast::IfStmt>(&stmt))
     return mayLeave(branch->thenBlock, inLoop) ||
@@ -38,6 +48,8 @@ static bool mayLeave(const ast::Block &block, bool inLoop) {
                       [&](const ast::StmtPtr &each) { return mayLeave(*each, inLoop); });
 }
 
+/// Consumes the list: where a statement may leave, the rest is lowered inside of the call for it,
+/// so that it comes to stand under a condition.
 Flow Control::lowerStatements(ArrayRef<ast::StmtPtr> statements, const FlowNeeds &needs,
                               bool isKernelBody) {
   for (size_t i = 0; i < statements.size(); ++i) {
@@ -94,6 +106,9 @@ mlir::Value Control::emitLeft(const Flow &flow, Location location) {
   return left;
 }
 
+/// `values` has a null where a side gives no value; its leaf is a zero that nobody reads. Emits
+/// conversions into each side's block, and appends one SSA value for each leaf of the value to
+/// `leaves`: both lists stay of one length.
 std::optional<SemValue> Control::joinValues(ArrayRef<const SemValue *> values,
                                             ArrayRef<Block *> blocks, Range range,
                                             MutableArrayRef<SmallVector<mlir::Value>> leaves) {
@@ -221,6 +236,9 @@ SemValue Control::joinReturns(const Flow &a, const Flow &b, ArrayRef<Block *> bl
   return joined ? *joined : SemValue::error();
 }
 
+/// The branches were built without results, as their number was not known: an operation with
+/// results takes over both regions. Results in this order: variables, flags of exits, leaves of the
+/// value.
 Flow Control::joinBranches(scf::IfOp branches, ArrayRef<Binding *> vars, BranchEnd first,
                            BranchEnd second, const FlowNeeds &needs) {
   Location location = branches.getLoc();
@@ -235,6 +253,7 @@ Flow Control::joinBranches(scf::IfOp branches, ArrayRef<Binding *> vars, BranchE
   SmallVector<Exit Flow::*> flagged;
   for (Exit Flow::*kind : Flow::kinds) {
     const Exit &a = first.flow.*kind, &b = second.flow.*kind;
+    // Never or always on both sides needs no flag.
     if (a.when == b.when && a.when != Exit::Sometimes) {
       (joined.*kind).when = a.when;
       continue;
@@ -382,6 +401,7 @@ Flow Control::lowerLeavingIf(const ast::IfStmt &stmt, ArrayRef<ast::StmtPtr> res
     ends[side].values = valuesOf(vars);
   }
   bool isLast = rest.empty();
+  // One side never goes on: no flag is needed, the other side simply continues.
   if (!isLast && !(ends[0].flow.falls && ends[1].flow.falls)) {
     // What follows belongs to the branch that gets there.
     int side = ends[0].flow.falls ? 0 : 1;
@@ -434,6 +454,8 @@ Flow Control::lowerUnlessLeft(const Flow &before, const FlowNeeds &needs,
   return joinBranches(op, vars, std::move(left), std::move(stayed), needs);
 }
 
+/// Counts up in each case: the caller counts down. Early exits nest what follows one deeper each
+/// time, and passes recurse over regions.
 bool Control::checkExitDepth(Range range) {
   if (++exitDepth <= limits::exitDepth)
     return true;

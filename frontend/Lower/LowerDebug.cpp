@@ -16,6 +16,7 @@ SemValue DebugCalls::callDebug(const Builtin &builtin, std::vector<Arg> &args, R
 
 /// Is the code that is built now a kernel's body, and not the body of a scan, which runs at no
 /// place of its own?
+/// Blocks that only look at values (KernelEmission's scratch) have no kernel around them.
 static bool isInKernelBody(OpBuilder &builder) {
   mlir::Block *block = builder.getInsertionBlock();
   while (block && block->getParentOp()) {
@@ -29,6 +30,8 @@ static bool isInKernelBody(OpBuilder &builder) {
   return false;
 }
 
+/// Called for each declaration and statement; does nothing outside of `tilec debug`. The debugger
+/// numbers the probes, as it adds some of its own.
 void DebugCalls::probe(StringRef name, const SemValue &value, Range range) {
   if (!options.probes || !isInKernelBody(builder))
     return;
@@ -66,6 +69,7 @@ void DebugCalls::probe(StringRef name, const SemValue &value, Range range) {
 //===--- print ------------------------------------------------------------===//
 
 /// `text` as C's printf prints it.
+/// Text of the source, file names among it, must not be read as a format.
 static std::string escapeFormat(StringRef text) {
   std::string escaped;
   for (char c : text)
@@ -82,6 +86,11 @@ static const char *formatOf(DType dtype) {
   return dtype == DType::U64 ? "%llu" : "%lld";
 }
 
+/// Arguments are checked in each build, so that a debug build reports nothing new. The format has
+/// three parts:
+///
+///   "k.tile:7: i=%lld, j=%lld [%lld, %lld]: acc %.7g\n"
+///    place     grid            position      text
 SemValue DebugCalls::callPrint(std::vector<Arg> &args, Range range) {
   Location location = emitter.loc(range);
   std::string text; // behind the place
@@ -174,6 +183,7 @@ SemValue DebugCalls::callAssert(std::vector<Arg> &args, Range range) {
 
 /// Checks that `code` names the result $0 and each of `operands` operands; the complaint, or
 /// nothing.
+/// Each operand has to be used: one that is forgotten is most likely a mistake in the numbers.
 static std::string checkTemplate(StringRef code, size_t operands) {
   std::vector<bool> named(operands + 1, false);
   for (size_t i = 0; i < code.size(); ++i) {
@@ -258,6 +268,7 @@ SemValue DebugCalls::callPtx(std::vector<Arg> &args, Range range) {
   }
   if (!shaped.empty() && !conversions.unifyShapes(shaped, range))
     return SemValue::error();
+  // The fallback is what the CPU computes; on a GPU it is checked for its type and dropped.
   if (options.target == "cpu") {
     if (fallback)
       return shaped.back().value;

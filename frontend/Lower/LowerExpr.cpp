@@ -60,6 +60,8 @@ SemValue Expressions::unaryOfData(const ast::UnaryExpr &expr, SemValue operand) 
   return ofData(result, operand.dtype);
 }
 
+/// In this order: ranges, lists, operands that are no numbers, dtypes, the operator's demands,
+/// shapes. Each check takes for granted that those before it passed.
 SemValue Expressions::binaryOfData(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange,
                                    Range range, Range opRange) {
   // A mismatch is shown at the operator, so that the operands' own underlines stay visible.
@@ -142,6 +144,7 @@ SemValue Expressions::evalCast(const ast::CastExpr &expr) {
   return conversions.castTo(value, *target, expr.range);
 }
 
+/// Imports and `target` first, which have no value (evalStaticMember).
 SemValue Expressions::evalMember(const ast::MemberExpr &expr) {
   if (foreign.isForeignMember(expr))
     return foreign.reportPrefixed(expr, nullptr);
@@ -234,6 +237,7 @@ SemValue Expressions::convertToType(SemValue value, const ast::TypeSpec &type, D
   return result;
 }
 
+/// Folding makes a constant operation of all that is constant, so its operation tells.
 std::optional<runtime::Constant> Expressions::constantOf(const SemValue &value, DType dtype,
                                                          Range range) {
   mlir::Value data = conversions.toDtype(value, dtype, range);

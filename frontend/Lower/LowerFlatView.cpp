@@ -65,6 +65,8 @@ SemValue FlatViews::callView(std::vector<Arg> &args, Range range) {
         stride = builder.createOrFold<arith::MulIOp>(location, stride, extents[d]);
     }
   }
+  // The farthest element is at start + sum of (extent - 1) * stride, and must be less than the
+  // length. `fits` stays false once it is, so a product that wraps behind it does no harm.
   // All elements lie in the memory, or none exists. What is left after the start is used up by one
   // dimension after another; a quotient tells, so that no product wraps around.
   using Predicate = arith::CmpIPredicate;

@@ -1,4 +1,7 @@
 // Tiles of positions in accesses, and atomics.
+//
+//   x[rows, cols], tiles [16] and [16]   one joint shape: element k is x[rows[k], cols[k]]
+//   x[rows, block(j, 64)], a tile [16]   [16, 64]: the joint shape stands where the first tile does
 #include "frontend/Lower/Lowering.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -48,6 +51,8 @@ static std::optional<Word> wordOf(const SemValue &value,
   return std::nullopt;
 }
 
+/// An `out` tensor holds nothing before the launch but its fill value, so an atomic operation on
+/// one needs such a value. The result is the element before the operation.
 SemValue Accesses::emitAtomic(const Builtin &builtin, const AccessSpec &access, ArrayRef<Arg> args,
                               mlir::Value mask) {
   const ViewValue &view = *access.view;

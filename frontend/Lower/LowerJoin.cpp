@@ -15,6 +15,7 @@ static const Arg *named(const std::vector<Arg> &args, StringRef name) {
   return nullptr;
 }
 
+/// i32 is enough: a tile has at most 2^20 elements (T2.2).
 mlir::Value JoinCalls::emitPositions(ArrayRef<int64_t> shape, int64_t axis, Location location) {
   mlir::Value zero = emitter.constantIndex(0, location);
   auto line = RankedTensorType::get({shape[axis]}, builder.getIndexType());
@@ -33,6 +34,7 @@ mlir::Value JoinCalls::emitTakeAlong(mlir::Value tile, mlir::Value positions, in
   return TakeOp::create(builder, location, type, tile, positions, axis);
 }
 
+/// `stack` is concat of tiles with a new extent of 1 each.
 SemValue JoinCalls::callConcat(bool isStack, std::vector<Arg> &args, Range range) {
   std::string what = isStack ? "'stack'" : "'concat'";
   const SemValue &list = args[0].value;
@@ -119,6 +121,7 @@ SemValue JoinCalls::callJoin(const Builtin &builtin, std::vector<Arg> &args, Ran
     positions = builder.createOrFold<arith::SubIOp>(location, last, positions);
     return ofData(emitTakeAlong(ssaOf(source), positions, *axis, location), source.dtype);
   }
+  // [a, b] -> [[a], [b]] -> [[a, a], [b, b]] -> [a, a, b, b].
   // repeat: each element so many times in a row.
   std::optional<int64_t> count =
       expressions.constInt(args[1].value, args[1].range, "the count of 'repeat'");

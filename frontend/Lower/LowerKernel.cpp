@@ -1,4 +1,12 @@
 // One instance of a kernel: the tile.kernel operation, its grid and the entry of its body.
+//
+//   tile.kernel @k params dims constexprs
+//     grid { dims and parameters as values; yields the extents }
+//     body { the same values again; views; program ids; statements; return }
+//
+// Both regions have the parameters as arguments, without those that are fixed, in the order of the
+// record: the ABI is read off the operation. Values of one region cannot be used in the other, so
+// launchValues and the cache of constants are made anew for each.
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
 #include "frontend/Lower/KernelEmission.h"
@@ -12,6 +20,8 @@ using LaunchExpr = runtime::Expr;
 
 static DType fromRuntime(runtime::Dtype dtype) { return *findDtype(runtime::dtypeName(dtype)); }
 
+/// Until a kernel is begun, and after it, code goes into a block that belongs to no module: checks
+/// evaluate expressions, some of which emit.
 KernelEmission::KernelEmission(Lowering &lowering, ModuleOp module)
     : LowerPart(lowering), module(module), scratch(std::make_unique<Block>()) {
   here.onDeclare = [this](StringRef name, const SemValue &value, Range range) {
@@ -27,6 +37,8 @@ KernelEmission::~KernelEmission() {
   scratch->clear();
 }
 
+/// The same arithmetic as the launcher's (manifest/Expr.h), in 64 bits: grid and extents agree with
+/// what was checked.
 mlir::Value KernelEmission::emitLaunchExpr(const LaunchExpr &expr, Location location) {
   using Op = LaunchExpr::Op;
   if (expr.isInteger())
@@ -78,6 +90,7 @@ void KernelEmission::emitLaunchValues(Block &block, const runtime::Kernel &recor
   for (const runtime::Dim &dim : record.dims) {
     Range where =
         here.launchNames.count(dim.name) ? here.launchNames[dim.name].declared : kernel.name.range;
+    // A fixed dimension is a constant of the kernel, and is neither a `dim` nor an argument.
     if (auto known = checked->fixed.find(dim.name); known != checked->fixed.end()) {
       launchValues[dim.name] = emitter.constantIndex(known->second, emitter.loc(where));
       continue;
@@ -114,6 +127,8 @@ void KernelEmission::emitGrid(KernelOp op, const runtime::Kernel &record) {
   eraseUnused(op.getGrid().front());
 }
 
+/// Without strides rows are dense: the last axis has stride 1. `limits` are the extents as values,
+/// for ends of ranges that are compared with them.
 SemValue KernelEmission::emitView(const runtime::Param &param, const ast::Param &decl,
                                   mlir::Value pointer) {
   Location location = emitter.loc(decl.range);
@@ -147,6 +162,8 @@ void KernelEmission::emitBody(KernelOp op, const runtime::Kernel &record) {
   Block &block = op.getBody().front();
   emitLaunchValues(block, record, op);
   for (const std::string &name : checked->dimensions)
+    // Set without declare(): names of the signature were checked with it, and several versions of
+    // the kernel declare them in turn.
     here.frames.front().front()[name] = {ofData(launchValues[name], DType::Index), false,
                                          here.launchNames[name].declared};
   std::map<std::string, std::vector<SemValue>> arrays;
@@ -190,6 +207,7 @@ void KernelEmission::emitBody(KernelOp op, const runtime::Kernel &record) {
 }
 
 /// `fp(…)`: what every float operation of the kernel may do.
+/// At the end, over all operations at once, so that no emitter has to think of it.
 static void setFastMath(KernelOp op, StringRef mode) {
   using Flags = arith::FastMathFlags;
   Flags flags = Flags::contract;
@@ -204,6 +222,7 @@ static void setFastMath(KernelOp op, StringRef mode) {
   });
 }
 
+/// False after an error, which is reported; the module may then hold half a kernel, and is dropped.
 bool KernelEmission::run(const Instance &instance, const Variant &variant,
                          runtime::Kernel &record) {
   unsigned errors = here.reported;

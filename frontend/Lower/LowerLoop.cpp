@@ -17,6 +17,7 @@
 using namespace mlir;
 using namespace tile;
 
+/// Two limits: of one loop, and of all of a kernel together, as loops nest. None after an error.
 std::optional<uint64_t> Loops::constTrips(const ast::ForStmt &stmt, int64_t low, int64_t high,
                                           int64_t step, bool inclusive) {
   constexpr const char *advice = "let a loop at run time, `for` without `const`, go around it";
@@ -94,6 +95,8 @@ Flow Loops::lowerConstBlocks(const ast::ForStmt &stmt) {
   });
 }
 
+/// Each trip is lowered as if it stood there by itself, in a scope of its own. `continue` ends one
+/// trip, `break` all that follow: both are used up here, a `return` goes on outwards.
 Flow Loops::lowerConstTrips(const ast::ForStmt &stmt, uint64_t trips,
                             llvm::function_ref<SemValue(uint64_t)> variable) {
   Flow all;
@@ -131,6 +134,7 @@ bool Loops::readLoopAttributes(const std::vector<ast::Attribute> &attributes,
 Flow Loops::lowerFor(const ast::ForStmt &stmt) {
   if (stmt.isConst)
     return lowerConstFor(stmt);
+  // Read before the body is lowered, which changes it.
   bool maySplit = control.standsInKernel;
   Location location = emitter.loc(stmt.range);
   mlir::Value lo, hi, step;
@@ -209,6 +213,7 @@ Flow Loops::lowerFor(const ast::ForStmt &stmt) {
     }
     here.frames.back().emplace_back();
     here.declare(stmt.variable, variable);
+    // The loop is built as scf.for first: whether a `break` may leave it is known when the body is.
     Flow trip = control.lowerStatements(stmt.body.statements, FlowNeeds::ofTrip(), false);
     here.leaveBlock();
     if (trip.breaks || trip.returns) {
@@ -249,6 +254,9 @@ void Loops::refuseAttributes(const std::vector<ast::Attribute> &attributes, cons
 
 //===--- Loops with early exits -------------------------------------------===//
 
+/// Values that a loop carries beside its variables, in this order: left, perhaps returned (if both
+/// `break` and `return` occur), leaves of the value that is returned. Their initial values stand
+/// before the loop.
 Loops::Leaving Loops::endLeavingTrip(const Flow &trip, ArrayRef<Binding *> vars, Block *body,
                                      mlir::Operation *loop) {
   Location location = loop->getLoc();
@@ -294,6 +302,8 @@ Flow Loops::leaveLoop(const Flow &trip, const Leaving &leaving, ArrayRef<Binding
   return flow;
 }
 
+/// Moves the body of the scf.for into an scf.while. Carried: the counter, variables, then
+/// `leaving`.
 Flow Loops::leaveFor(scf::ForOp loop, const Flow &trip, ArrayRef<Binding *> vars) {
   Location location = loop.getLoc();
   Block *body = loop.getBody();
@@ -327,6 +337,7 @@ Flow Loops::leaveFor(scf::ForOp loop, const Flow &trip, ArrayRef<Binding *> vars
   return leaveLoop(trip, leaving, vars, op.getResults().drop_front());
 }
 
+///   before: if left { false } else { condition }    after: body; yields variables and `leaving`
 Flow Loops::leaveWhile(scf::WhileOp loop, const Flow &trip, ArrayRef<Binding *> vars) {
   Location location = loop.getLoc();
   Leaving leaving = endLeavingTrip(trip, vars, loop.getAfterBody(), loop);
@@ -392,6 +403,7 @@ Flow Loops::lowerWhile(const ast::WhileStmt &stmt) {
     condition = emitter.constant(builder.getBoolAttr(false), location);
   scf::ConditionOp::create(builder, location, condition, before->getArguments());
   // `while true` ends by a `break` or `return` alone.
+  // Nothing behind such a loop runs unless a `break` leads there.
   bool isEndless = matchPattern(condition, m_One());
   enter(loop.getAfter());
   Flow trip = control.lowerBlock(stmt.body, FlowNeeds::ofTrip());

@@ -12,6 +12,7 @@ using namespace tile;
 using ast::BinaryOp;
 
 /// Folds a call whose arguments are all numbers.
+/// None with an empty `why`: some argument is no number, or the function is not folded.
 static std::optional<SemValue> foldNumbers(StringRef name, const std::vector<Arg> &args,
                                            std::string &why) {
   std::vector<Number> numbers;
@@ -40,6 +41,7 @@ SemValue ElementCalls::callUnary(const Builtin &builtin, std::vector<Arg> &args,
                describe(arg.value));
     return SemValue::error();
   }
+  // `exp(2)`: an integer number becomes a float where only floats make sense.
   if (arg.value.isInt())
     arg.value = SemValue::ofFloat(toDouble(arg.value.number));
   SemValue data = conversions.toData(arg.value, arg.range);
@@ -155,6 +157,7 @@ SemValue ElementCalls::callBinary(const Builtin &builtin, std::vector<Arg> &args
 
 SemValue ElementCalls::callElement(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
+  // The name of no operation: a parameter `ACT: fn = identity` needs one.
   if (name == "identity")
     return args[0].value;
   if (name == "where")
@@ -238,6 +241,8 @@ SemValue ElementCalls::callWhere(std::vector<Arg> &args, Range range) {
     return args[condition.getBool() ? 1 : 2].value;
   if (!conversions.unifyDtypes(MutableArrayRef(args).drop_front(), "'where'", range))
     return SemValue::error();
+  // Both values are still checked and brought to one type, so that the result has the same type
+  // whichever is taken.
   bool known = condition.isBoolNumber(), taken = known && condition.getBool();
   condition = ofData(conversions.toDtype(condition, DType::Bool, args[0].range), DType::Bool);
   if (!conversions.unifyShapes(args, range))

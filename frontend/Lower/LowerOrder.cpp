@@ -3,6 +3,11 @@
 // Elements become integers whose signed order is the one wanted, packed above their positions into
 // distinct integers, which any network sorts stably; what is wanted is then read at the positions
 // that come out.
+//
+//   keys       3.0  nan  -1.0          as integers in the order wanted, NaN last
+//   packed     key << bits | position  distinct, so the order of equal keys is that of positions
+//   sorted     -1.0|2  3.0|0  nan|1
+//   positions  2  0  1                 the low bits; values are taken at these
 #include "frontend/Lower/Lowering.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -62,6 +67,9 @@ mlir::Value OrderCalls::emitSortKeys(const SemValue &tile, bool descending, Loca
   return builder.createOrFold<arith::SelectOp>(location, isNaN, largest, keys);
 }
 
+/// Positions take log2(extent) bits, at most 20: with keys of 32 bits that fits in 64. Keys of 64
+/// bits are sorted twice, as in a radix sort: a stable second pass keeps the order of the first
+/// among equals.
 mlir::Value OrderCalls::emitSortedPositions(mlir::Value keys, int64_t axis, int64_t count,
                                             Location location) {
   auto type = cast<RankedTensorType>(keys.getType());
@@ -201,6 +209,7 @@ SemValue OrderCalls::callTopk(std::vector<Arg> &args, Range range) {
        ofData(emitter.emitCast(positions, DType::I32, DType::Index, location), DType::Index)});
 }
 
+/// An element that is no bin is not counted: -1 stands for it.
 SemValue OrderCalls::callHistogram(std::vector<Arg> &args, Range range) {
   const SemValue &source = args[0].value;
   if (!source.isData() || !isInteger(source.dtype)) {

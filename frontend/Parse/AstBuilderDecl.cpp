@@ -24,6 +24,8 @@ Ident AstBuilder::ident(antlr4::tree::TerminalNode *node) const {
 }
 
 /// The `///` lines directly before a construct, without slashes and one blank, joined by '\n'.
+/// Each comment that is taken is noted in `docs`: reportStrayDocs() warns of the others, which
+/// document nothing.
 std::string AstBuilder::docBefore(const antlr4::ParserRuleContext *context) {
   std::string out;
   for (antlr4::Token *comment :
@@ -45,6 +47,8 @@ void AstBuilder::reportStrayDocs() {
           .fixIt({file, range(token).begin, range(token).begin + 1}, "", "write '//'");
 }
 
+/// The range of a declaration begins at its first word, that of the program is the whole file:
+/// ranges of diagnostics about a file as such need one that is valid.
 std::unique_ptr<Program> AstBuilder::build(TileParser::ProgramContext *context) {
   auto program = std::make_unique<Program>();
   program->range = {file, 0, uint32_t(diagnostics.sources().text(file).size())};
@@ -98,6 +102,8 @@ DeclPtr AstBuilder::fnDecl(TileParser::FnDeclContext *context) {
     if (entry->typeSpec())
       param.type = typeSpec(entry->typeSpec());
     param.defaultValue = optional(entry->expr());
+    // Only the one before it is looked at: of several without a default behind one that has it, the
+    // first is reported.
     if (!param.defaultValue && !out->params.empty() && out->params.back().defaultValue)
       diagnostics.report(diag::missingDefault, param.name.range, param.name.text)
           .note(out->params.back().range, "this one before it has a default");
@@ -116,6 +122,7 @@ DeclPtr AstBuilder::kernelDecl(TileParser::KernelDeclContext *context) {
   for (TileParser::ClauseContext *entry : context->clause()) {
     ClausePtr next = clause(entry);
     for (const ClausePtr &earlier : out->clauses)
+      // Reported here, not by the grammar: clauses may stand in any order.
       if (earlier->kind == next->kind && next->kind != Clause::Kind::Specialize) {
         Range word = range(entry->start);
         diagnostics.report(diag::duplicateClause, word, text(word))

@@ -1,4 +1,13 @@
 // AST builder: expressions.
+//
+// The grammar has one rule for all operators of arithmetic and bits: the parser would else enter a
+// rule for each level of precedence, for each name. So a context is a flat list, which chain()
+// groups. Comparisons and `&&`, `||` have rules of their own, whose contexts are lists as well.
+//
+//   children    a   +   b   *   c   |   d
+//   index       0   1   2   3   4   5   6
+//   chain(0, least 0)  takes a, then for `+` (8) the operand chain(2, least 9), then `| d`
+//   chain(2, least 9)  takes b * c, and stops before `|` (4), as 4 < 9
 #include "frontend/Parse/AstBuilder.h"
 #include "frontend/Parse/Parser.h"
 
@@ -117,6 +126,9 @@ std::vector<ExprPtr> AstBuilder::exprs(const Ptrs<TileParser::ExprContext> &cont
 
 /// Sets the height of a node whose highest child is `below`; too high a tree is cut down to its
 /// newest node's leaf.
+/// Later passes recurse over expressions without a limit of their own: this one is theirs. Called
+/// for each node as it is finished, so that no tree higher than the limit is ever walked, not even
+/// to destroy it.
 ExprPtr AstBuilder::limitDepth(ExprPtr node, unsigned below) {
   node->depth = below + 1;
   if (node->depth <= maxExprDepth)
@@ -131,6 +143,8 @@ ExprPtr AstBuilder::limitDepth(ExprPtr node, unsigned below) {
 /// operand (operator operand)*: from the operand `at` on, as far as operators bind at least as
 /// tightly as `least`; moves `at` to the last operand that it took. Operators of one level group
 /// from the left.
+/// Recursion is bounded by the number of levels of precedence: `precedence + 1` grows with each
+/// call, and operators of one level are taken by the loop.
 ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context, size_t &at, unsigned least) {
   auto operand = [&](size_t i) {
     return static_cast<antlr4::ParserRuleContext *>(context->children[i]);
@@ -152,6 +166,8 @@ ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context, size_t &at, unsign
     node->lhs = std::move(left);
     node->range = {file, begin, range(operand(at)).end};
     unsigned below = std::max(node->lhs->depth, node->rhs->depth);
+    // Before the node moves away, and for each '^' of its own: `2^10` is a mistake wherever it
+    // stands.
     if (op == BinaryOp::bitXor)
       warnOfPower(context, signAt, *node);
     left = limitDepth(std::move(node), below);
@@ -162,6 +178,7 @@ ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context, size_t &at, unsign
 ExprPtr AstBuilder::cast(TileParser::CastContext *context) {
   ExprPtr operand = expr(context->unary());
   Range whole = range(context);
+  // `x as f16 as f32` converts from the left to the right, each time the whole before it.
   for (TileParser::CastTargetContext *target : context->castTarget()) {
     auto node = std::make_unique<CastExpr>();
     node->targetRange = range(target);
@@ -177,6 +194,7 @@ ExprPtr AstBuilder::cast(TileParser::CastContext *context) {
 }
 
 /// A prefix and its operand, or what suffixes stand behind.
+/// Suffixes bind tighter than prefixes: `-x[0]` is -(x[0]).
 ExprPtr AstBuilder::unary(TileParser::UnaryContext *context) {
   if (TileParser::PrimaryContext *inner = context->primary()) {
     ExprPtr base = primary(inner);
@@ -196,6 +214,7 @@ ExprPtr AstBuilder::unary(TileParser::UnaryContext *context) {
   return limitDepth(std::move(node), below);
 }
 
+/// The node takes `base` over; the height counts its arguments as well (`grow`).
 ExprPtr AstBuilder::suffix(ExprPtr base, TileParser::SuffixContext *context) {
   Range place = range(context);
   Range whole = base->range.join(place);
@@ -289,6 +308,8 @@ ExprPtr AstBuilder::primary(TileParser::PrimaryContext *context) {
     return list;
   };
   if (auto *parens = dynamic_cast<TileParser::ParenthesisContext *>(context)) {
+    // Brackets leave no node, only a wider range: a fix that replaces the operand replaces its
+    // brackets too.
     if (parens->expr().size() == 1) {
       out = expr(parens->expr(0));
       out->range = range(context);

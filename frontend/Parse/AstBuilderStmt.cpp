@@ -4,6 +4,8 @@
 using namespace tile;
 using namespace tile::ast;
 
+/// One report a block: behind the first statement that leaves it all others are out of reach as
+/// well.
 Block AstBuilder::block(TileParser::BlockContext *context) {
   Block out;
   out.range = range(context);
@@ -108,6 +110,8 @@ void AstBuilder::checkTarget(const Expr &target) {
 StmtPtr AstBuilder::simpleStatement(TileParser::SimpleStatementContext *context) {
   ExprPtr first = expr(context->target);
   if (!context->assignOp()) {
+    // A call may store, or be refused later; any other expression computes a value that nobody
+    // sees.
     if (!llvm::isa<CallExpr>(*first)) {
       auto report = diagnostics.report(diag::notAStatement, first->range);
       auto *compare = llvm::dyn_cast<BinaryExpr>(first.get());
@@ -138,6 +142,7 @@ StmtPtr AstBuilder::ifStatement(TileParser::IfStmtContext *context) {
   if (context->ifStmt()) {
     out->elseBlock.emplace();
     out->elseBlock->range = range(context->ifStmt());
+    // `else if` is a block of one statement, an `if`, whose range is that of the `if`.
     out->elseBlock->statements.push_back(ifStatement(context->ifStmt()));
   } else if (context->ELSE()) {
     out->elseBlock = block(context->block(1));
@@ -158,6 +163,8 @@ StmtPtr AstBuilder::forStatement(TileParser::ForStatementContext *context) {
     out->over = expr(context->over);
   }
   out->attributes = attributes(context->attributes());
+  // `break` and `continue` belong to the innermost loop of the same body: bodies do not nest, so a
+  // counter is enough.
   ++loops;
   out->body = block(context->block());
   --loops;

@@ -1,6 +1,14 @@
 // Subset construction from the network that ANTLR has made of TileLexer.g4: the longest match, of
 // equal ones that of the first rule. The grammar has no modes, predicates or lazy loops, which
 // this would not represent.
+//
+//   network     a graph for each rule and fragment, with edges of bytes, of nothing, and of calls
+//   place       a state of the network and the states to return to: a frame for each fragment
+//   closure     the places that are reached from one without a byte
+//   state       a set of places; next[256] leads on, `accepts` is the first rule that ends in it
+//
+// Fragments do not call themselves, so there are finitely many places. Places have numbers, as sets
+// of them are compared and looked up all the time.
 #include "frontend/Parse/Automaton.h"
 #include "frontend/Parse/ByteStream.h"
 
@@ -67,6 +75,7 @@ void AutomatonBuilder::follow(unsigned at, Places &found, std::vector<bool> &see
     follow(number({next, behind}), found, seen);
     return;
   }
+  // A place that only leads on is no member: sets stay small, and equal sets are found equal.
   if (ends || !state->epsilonOnlyTransitions)
     found.push_back(at);
   for (const atn::Transition *each : state->transitions) {
@@ -98,12 +107,16 @@ uint16_t AutomatonBuilder::addState(const Places &members) {
   state.next.fill(Automaton::none);
   for (unsigned each : members)
     if (places[each].first->getStateType() == atn::ATNState::RULE_STOP)
+      // Of rules that match the same bytes the first of the grammar counts: keywords stand before
+      // ID.
       state.accepts = std::min(state.accepts, uint16_t(places[each].first->ruleIndex));
   out.states.push_back(state);
   statePlaces.push_back(members);
   return found->second;
 }
 
+/// `number` and `addState` may move places, states and their members: copies and indices are used,
+/// no references across them.
 void AutomatonBuilder::addEdges(size_t state) {
   std::array<Places, 256> targets; // by byte
   for (unsigned each : Places(statePlaces[state])) {
@@ -159,11 +172,13 @@ void AutomatonBuilder::readRules() {
 void AutomatonBuilder::build() {
   readRules();
   addState(closure(number({network.modeToStartState.front(), {}})));
+  // The list grows while it is gone over: until no state leads to a new one.
   for (size_t i = 0; i < out.states.size(); ++i)
     addEdges(i);
 }
 
 const Automaton &Automaton::get() {
+  // Made once and then only read, so that threads share it.
   static const Automaton automaton = [] {
     Automaton made;
     ByteStream nothing("");
@@ -184,6 +199,7 @@ bool Automaton::next(llvm::StringRef text, uint32_t &at, Lexeme &found) const {
       if (next == none)
         break;
       state = &states[next];
+      // The longest match so far; bytes read beyond it are read again for the next token.
       if (state->accepts != none) {
         rule = state->accepts;
         end = i;

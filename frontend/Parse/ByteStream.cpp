@@ -1,4 +1,6 @@
 // ANTLR's view of a file's bytes.
+// A symbol is a byte, not a character: offsets of tokens are offsets into the text. The grammar
+// spells what is beyond ASCII byte by byte.
 #include "frontend/Parse/ByteStream.h"
 
 using namespace tile;

@@ -1,5 +1,10 @@
 // Whole forms of other languages where the parser stumbles over them: paths with '::', casts before
 // their value, pointers, slices with ':', loops in three parts, parameters with the type first.
+//
+// Each function looks at the tokens around the error, and either reports nothing and returns false,
+// or reports one diagnostic and returns true: the first form that is recognised is the message.
+// `found` is the token that the parser could not take, `previous` the one before; the form may
+// begin before both. A fix is offered only where the text alone says what is meant.
 #include "frontend/Diag/Aliases.h"
 #include "frontend/Parse/Mistake.h"
 
@@ -8,6 +13,7 @@
 using namespace tile;
 
 /// The counterpart of an opening bracket; null if there is none.
+/// Linear in the tokens, as all searches here; syntax errors are few (SyntaxErrors::syntaxError).
 const Token *Mistake::closing(const Token *open) const {
   unsigned depth = 0;
   for (const Token *token = open; token; token = after(token)) {
@@ -46,6 +52,7 @@ bool Mistake::reportPath() {
   const Token *second = isOneOf(first, {TileParser::COLON}) ? after(first) : nullptr;
   if (!isOneOf(second, {TileParser::COLON}) || !adjacent(first, second))
     return false;
+  // The lexer has no token '::': two colons without a blank between them are one.
   const Token *left = before(first), *right = after(second);
   if (isOneOf(right, {TileParser::LESS})) {
     const Token *close = findAfter(after(right), {TileParser::GREATER});
@@ -61,6 +68,7 @@ bool Mistake::reportPath() {
   auto report = diagnostics.report(diag::expectedToken, whole, "a name without '::'",
                                    "'" + between(left, right).str() + "'");
   llvm::StringRef dtype = text(left), member = text(right);
+  // `float::MAX`, too, where another language's name of the dtype stands.
   if (const Alias *alias = findAlias(dtype); alias && isDtypeWord(alias->replacement))
     dtype = alias->replacement;
   if (isDtypeWord(dtype)) {
@@ -89,6 +97,7 @@ bool Mistake::reportCast() {
   const Token *open = isOneOf(type, {TileParser::ID}) ? before(type) : nullptr;
   std::string dtype = type ? dtypeOfC(text(type)) : "";
   if (!isOneOf(open, {TileParser::LPAREN}) || dtype.empty() ||
+      // Behind a name or a bracket `(float)` would be a call.
       isOneOf(before(open), {TileParser::ID, TileParser::RPAREN, TileParser::RBRACKET}) ||
       !isOneOf(found, {TileParser::ID, TileParser::INT, TileParser::FLOAT}))
     return false;
@@ -114,6 +123,7 @@ bool Mistake::reportCast() {
 
 /// `&x[i]`, `*p`.
 bool Mistake::reportPointer() {
+  // Left to reportForeignParameter, which knows more of it.
   bool isVariadic = isOneOf(found, {TileParser::STAR}) && // of a call: `f(*args)`
                     rule == TileParser::RuleArguments;
   if (!expectsExpr() || isVariadic || !isOneOf(found, {TileParser::AMP, TileParser::STAR}) ||
@@ -152,6 +162,7 @@ bool Mistake::reportSlice() {
   if (!isOneOf(end, {TileParser::COMMA, TileParser::RBRACKET}) || first == colon ||
       end == after(colon))
     return true;
+  // Blanks may stand anywhere: texts are compared without them.
   // lo : lo + B
   std::string lo = between(first, before(colon)).str(), hi;
   llvm::copy_if(between(after(colon), before(end)), std::back_inserter(hi),
@@ -183,6 +194,7 @@ bool Mistake::reportForeignLoop() {
       report.note("write `for i in 0..n { ... }`");
     else
       report.fixIt(range(found).join(range(close)), head, "a loop counts over lo..hi, without hi");
+    // The rest of the head would be three more errors.
     quietUntil = close ? close->getTokenIndex() + 1 : 0;
     return true;
   }
@@ -201,6 +213,8 @@ std::string Mistake::counterOf(const Token *open, const Token *close) const {
   const Token *name = after(open);
   if (isOneOf(after(name), {TileParser::ID})) // a type before it
     name = after(name);
+  // Three parts, whose middle compares the same name, and whose last adds to it: all else counts in
+  // a way that a range cannot say.
   const Token *firstSemi = findAfter(name, {TileParser::SEMI});
   const Token *secondSemi = firstSemi ? findAfter(after(firstSemi), {TileParser::SEMI}) : nullptr;
   if (!isOneOf(name, {TileParser::ID}) || !isOneOf(after(name), {TileParser::EQUAL}) ||
@@ -318,6 +332,8 @@ bool Mistake::reportDottedOperator() {
   return true;
 }
 
+/// Forms with a sign of their own first; reportParameter and reportPointer take whatever begins
+/// with a word or a star.
 bool Mistake::reportForeignForm() {
   return reportPath() || reportCast() || reportForeignLoop() || reportSlice() || reportPattern() ||
          reportDottedOperator() || reportParameter() || reportPointer();

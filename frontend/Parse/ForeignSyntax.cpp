@@ -9,6 +9,8 @@
 using namespace tile;
 
 /// `and`, `or`, `not`, `**`, `a if c else b`.
+/// Words such as `and` are names to the lexer. They are operators only where the parser wanted one:
+/// an expression may well use a variable of that name.
 bool Mistake::reportForeignOperator() {
   auto expectedFound = [&](llvm::StringRef wanted, const Token *token) {
     return diagnostics.report(diag::expectedToken, range(token), wanted, describe(token));
@@ -78,6 +80,8 @@ bool Mistake::reportForeignParameter() {
 }
 
 /// The first token of the statement or declaration in which the error is.
+/// Brackets that are closed are gone over; one that is open is inside of the statement, and passed.
+/// Null where the error is at the statement's first token.
 const Token *Mistake::statementStart() const {
   const Token *first = nullptr;
   unsigned closed = 0;
@@ -104,6 +108,7 @@ bool Mistake::reportForeignStatement() {
   auto report = [&] {
     return diagnostics.report(diag::expectedToken, range(start), "a statement", describe(start));
   };
+  // Without it each statement of the block would be reported as one out of place.
   auto skipBlock = [&] { // what stands in it is of the same foreign statement
     const Token *open = findAfter(start, {TileParser::LBRACE});
     const Token *close = open ? closing(open) : nullptr;
@@ -168,6 +173,9 @@ bool Mistake::reportForeignDecl() {
   return true;
 }
 
+/// `a // b` divides in other languages: here the rest of the line is a comment, and the error is in
+/// the next line. Only a comment that reads like code counts, so that a remark in prose is not
+/// blamed.
 const Token *Mistake::swallowedCode() const {
   for (size_t i = previous ? previous->getTokenIndex() + 1 : tokens.size(); i < tokens.size();
        ++i) {
@@ -228,6 +236,8 @@ bool Mistake::reportForeignImport() {
   return true;
 }
 
+/// In this order, since later ones take more: reportForeignDecl reports any word where a
+/// declaration or clause should be.
 bool Mistake::reportForeign() {
   return reportForeignOperator() || reportForeignForm() || reportForeignParameter() ||
          reportForeignStatement() || reportForeignImport() || reportForeignDecl();

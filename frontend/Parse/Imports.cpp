@@ -1,4 +1,10 @@
 // The search for imported files, and the walk over who imports whom.
+//
+//   import "a/b.tile"   1. beside the file that imports, in the library for one of the library
+//                       2. in the folders of -I, in their order
+//                       3. in the library
+//   `open`       main -> a -> b: the way to the file at hand; one that is met again is a cycle
+//   `programs`   files that were read, by real path; null: read, with errors
 #include "frontend/Parse/Imports.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Parse/Parser.h"
@@ -15,6 +21,7 @@ namespace fs = llvm::sys::fs;
 static constexpr size_t maxImportDepth = 100;
 
 /// One spelling for every way to a file.
+/// Links and `..` would else make two programs, and two sets of declarations, of one file.
 static std::string realPath(llvm::StringRef name) {
   llvm::SmallString<256> real;
   return fs::real_path(name, real) ? name.str() : real.str().str();
@@ -28,6 +35,7 @@ bool ImportLoader::load(ast::Program &main) {
   return good;
 }
 
+/// Goes on after a failure, so that one call reports all that is missing.
 bool ImportLoader::loadImports(ast::Program &program) {
   bool good = true;
   for (const ast::DeclPtr &decl : program.decls)
@@ -50,6 +58,7 @@ std::optional<ImportLoader::Place> ImportLoader::find(llvm::StringRef name, File
     path::append(full, name);
     if (fs::is_regular_file(full))
       return Place{full.str().str(), nullptr};
+    // A file that appears there later changes the result: the compile cache keeps these paths.
     sources.noteAbsent(full.str().str());
     return std::nullopt;
   };
@@ -88,10 +97,12 @@ bool ImportLoader::loadImport(ast::ImportDecl &import) {
       reportCycle(import, i);
       return false;
     }
+  // Null for a file whose errors were reported when it was read: the second import says nothing.
   if (auto known = programs.find(key); known != programs.end()) {
     import.program = known->second.get();
     return import.program != nullptr;
   }
+  // Before the file is read: a chain that some tool generates must not exhaust the stack.
   if (open.size() > maxImportDepth) {
     diagnostics.report(diag::importDepth, import.pathRange, maxImportDepth);
     return false;
@@ -111,6 +122,7 @@ bool ImportLoader::loadImport(ast::ImportDecl &import) {
     return false;
   }
   ast::Program *loaded = program.get();
+  // Owned before its own imports are loaded: they may lead back, which `open` finds.
   programs[key] = std::move(program);
   open.push_back({key, &import});
   bool good = loadImports(*loaded);

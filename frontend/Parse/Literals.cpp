@@ -45,6 +45,7 @@ ExprPtr AstBuilder::literal(TileParser::LiteralContext *context) {
   }
 }
 
+/// The value has no sign and up to 64 bits: which dtype it must fit is known later.
 ExprPtr AstBuilder::intLiteral(Range place) {
   auto node = std::make_unique<IntLiteral>();
   node->range = place;
@@ -85,6 +86,8 @@ static std::optional<uint64_t> readDecimal(llvm::StringRef text) {
 }
 
 /// A power of 2 or 10 as an expression; empty where there is no exact one.
+/// Zeros in groups of three, as the language lets numbers be written; 10 to a negative power is a
+/// float.
 static std::string spellPower(uint64_t base, bool isNegative, uint64_t exponent, bool standsAlone) {
   if (base == 2) {
     if (isNegative || exponent > 63)
@@ -118,6 +121,7 @@ void AstBuilder::warnOfPower(antlr4::ParserRuleContext *arithmetic, size_t at,
   if (!base || !exponent || (*base != 2 && *base != 10))
     return;
 
+  // In `a * 2^10` the `*` takes the 2: the '^' joins a * 2 and 10.
   // An operator on the other side of an operand, which takes that away from the '^'.
   antlr4::Token *taker = nullptr;
   for (size_t beside : {at - 2, at + 2}) { // before the first operand: a huge number
@@ -176,6 +180,8 @@ ExprPtr AstBuilder::floatLiteral(Range place) {
 }
 
 /// The characters of a string literal, quotes dropped and escapes resolved.
+/// An escape that is wrong is reported and left out. The range covers the quotes, which a token of
+/// this type always has on both sides.
 std::string AstBuilder::unescape(Range place) {
   llvm::StringRef body = text(place).drop_front().drop_back();
   std::string out;

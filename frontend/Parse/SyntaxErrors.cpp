@@ -1,4 +1,14 @@
 // Messages for syntax errors: first the mistakes that are common, then "expected X, found Y".
+//
+// How errors are told from their consequences (`syntaxError`):
+//
+//   recovering   the last report was of a mistake that the parser cannot repair: errors close
+//                behind it, up to the next ';', are consequences
+//   lost         one such mistake was anywhere before: braces no longer match, so errors between
+//                declarations say nothing
+//   quietUntil   the mistake covers tokens up to here
+//
+// A missing ';' is the exception: the parser inserts it, and the next error is one of its own.
 #include "frontend/Parse/SyntaxErrors.h"
 #include "frontend/Parse/Mistake.h"
 
@@ -79,6 +89,8 @@ std::string Mistake::describe(const Token *token) const {
 }
 
 /// The set of acceptable tokens in words: groups first, what is left token by token.
+/// The parser's set may have fifty tokens, since an expression begins with many. Sets that belong
+/// to one construct are named as that; signs that only go on with an expression are left out.
 std::string Mistake::describeExpected() const {
   std::vector<std::string> parts;
   bool expr = expectsExpr(), statement = expectsStatement(), decl = expectsDecl(),
@@ -396,6 +408,8 @@ void Mistake::reportExpected() {
       report.note(range(open), "the '" + text(open) + "' to be closed is here");
 }
 
+/// In this order: what explains the error best comes first, "expected X, found Y" last. Exactly one
+/// error is reported.
 bool Mistake::report() {
   unsigned before = diagnostics.errors();
   if (!reportUnclosed() && !reportForeign() && !reportNumber() && !reportOperator() &&
@@ -408,6 +422,7 @@ void SyntaxErrors::syntaxError(antlr4::Recognizer *recognizer, Token *offending,
                                const std::string &, std::exception_ptr) {
   constexpr unsigned enough =
       1000; // raw errors: this is not a program, stop searching for its pieces
+  // Ends the parse: parseTokens() catches it.
   if (++count > enough || diagnostics.limitReached())
     throw antlr4::ParseCancellationException();
   // What the parser says while it finds its feet again is seldom true; behind a ';' it is again,

@@ -1,4 +1,9 @@
 // Parsing one file: checks of the text and its tokens, ANTLR's parser, the AST builder.
+//
+//   text -> checkUtf8 -> tokens -> checkTokens, checkNesting -> parser -> tree -> AstBuilder -> AST
+//
+// Each step needs what the one before guarantees, so the first that reports an error is the last:
+// no parser for tokens that are none, no AST of a tree with holes.
 #include "frontend/Parse/SyntaxTree.h"
 #include "frontend/Parse/AstBuilder.h"
 #include "frontend/Parse/SyntaxErrors.h"
@@ -27,6 +32,7 @@ static TileParser::ProgramContext *parseTokens(TileParser &parser,
     return parser.program();
   } catch (const antlr4::ParseCancellationException &) {
   }
+  // The second parser sees the same tokens from the first on, and no state of the first try.
   tokens.seek(0);
   parser.reset();
   parser.addErrorListener(&errors);
@@ -63,6 +69,7 @@ void SyntaxTree::parse(const SourceManager &sources, FileID file, DiagnosticEngi
   if (errors.any())
     return;
   std::unique_ptr<ast::Program> built = AstBuilder(file, *tokens, diagnostics).build(root);
+  // The builder reports as well; an AST is for programs without a syntax error of any kind.
   if (diagnostics.errors() == errorsBefore && !diagnostics.limitReached())
     program = std::move(built);
 }

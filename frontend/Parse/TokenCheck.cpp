@@ -16,6 +16,7 @@ Range tile::tokenRange(FileID file, const antlr4::Token *token) {
   return {file, begin, uint32_t(token->getStopIndex() + 1)};
 }
 
+/// Before anything else: all that shows text to people and JSON take UTF-8 for granted.
 bool tile::checkUtf8(const SourceManager &sources, FileID file, DiagnosticEngine &diagnostics) {
   llvm::StringRef text = sources.text(file);
   auto *begin = reinterpret_cast<const llvm::UTF8 *>(text.begin());
@@ -153,6 +154,7 @@ bool tile::checkTokens(llvm::ArrayRef<std::unique_ptr<antlr4::Token>> tokens, Fi
     return false;
   }
   bool good = true;
+  // All bad tokens of a file are reported in one go, up to the limit of errors.
   uint32_t quietUntil = 0; // what stands before belongs to a mistake that has been reported
   for (const std::unique_ptr<antlr4::Token> &token : tokens) {
     Range range = tokenRange(file, token.get());
@@ -232,6 +234,12 @@ struct Open {
 };
 } // namespace
 
+/// ANTLR's parser and the AST builder recurse once for each level, and a stack that is full cannot
+/// be caught. A loop over the tokens counts the levels beforehand, a little more rather than too
+/// few.
+///
+///   f(-(!(x)))     depth 1 for each bracket, and 1 for each prefix before it
+///   else if .. else if     1 for each `else`, till the chain ends
 bool tile::checkNesting(llvm::ArrayRef<std::unique_ptr<antlr4::Token>> tokens, FileID file,
                         DiagnosticEngine &diagnostics) {
   std::vector<Open> open = {{0}};
@@ -241,6 +249,7 @@ bool tile::checkNesting(llvm::ArrayRef<std::unique_ptr<antlr4::Token>> tokens, F
     size_t type = token->getType();
     if (token->getChannel() != antlr4::Token::DEFAULT_CHANNEL)
       continue;
+    // A '}' without an `else` behind it ends the chain.
     if (previous == TileLexer::RBRACE && type != TileLexer::ELSE)
       depth -= std::exchange(open.back().elses, 0);
     bool prefix = type == TileLexer::NOT || type == TileLexer::TILDE ||

@@ -1,4 +1,9 @@
 // Tokens are made at once, with the lines and columns that ANTLR's lexer counts.
+//
+//   index     0       1         2      3
+//   token     `let`   comment   `x`    EOF      blanks are no tokens: the lexer skips them
+//   after     2       2         3      3        the next that the parser sees; of EOF itself
+//   before    none    0         0      2
 #include "frontend/Parse/TokenList.h"
 #include "frontend/Parse/Automaton.h"
 
@@ -42,6 +47,7 @@ TokenList::TokenList(llvm::StringRef text)
   for (uint32_t at = 0; automaton.next(text, at, found);)
     add(found.type, found.channel, found.begin, found.end);
   add(Token::EOF, Token::DEFAULT_CHANNEL, text.size(), text.size());
+  // The base class would ask the lexer for more: there is nothing more to fetch, ever.
   _fetchedEOF = true;
 
   after.resize(_tokens.size());

@@ -1,4 +1,8 @@
 // Folding of operators and functions on compile-time numbers.
+//
+// Three ways out of each function: a number; none with a reason, which the caller reports; none
+// without one, if the operation is not for numbers and others may know it. Nothing wraps or
+// saturates: a result that does not fit is an error.
 #include "frontend/Sema/ConstEval.h"
 
 #include "manifest/Expr.h"
@@ -41,6 +45,7 @@ static std::optional<Number> overflow(std::string &error) {
 }
 
 /// A result of floats; an error where it is infinite, or no number, and no operand was.
+/// Infinity and NaN that were written (`inf`) go on; those that a computation makes are mistakes.
 static std::optional<Number> checked(double result, std::initializer_list<double> operands,
                                      std::string &error) {
   if (std::isfinite(result))
@@ -172,6 +177,8 @@ static std::optional<Number> foldFloats(BinaryOp op, double a, double b, std::st
   }
 }
 
+/// By the kinds of both operands: bools, then integers; an integer that meets a float becomes a
+/// double.
 std::optional<Number> tile::foldBinary(BinaryOp op, Number a, Number b, std::string &error) {
   if (std::holds_alternative<bool>(a) && std::holds_alternative<bool>(b))
     return foldBools(op, std::get<bool>(a), std::get<bool>(b), error);
@@ -242,6 +249,8 @@ std::optional<Number> tile::foldCall(llvm::StringRef name, const std::vector<Num
     std::vector<int64_t> ints;
     for (const Number &arg : args)
       ints.push_back(std::get<int64_t>(arg));
+    // Integers stay integers where the function has a version for them; exp and the like take
+    // doubles.
     if (std::optional<Number> result = foldIntCall(name, ints, error); result || !error.empty())
       return result;
   }

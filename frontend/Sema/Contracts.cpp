@@ -1,5 +1,13 @@
 // Contracts: ranges become facts about dimensions, conditions are checked at compile time or at
 // launch.
+//
+//   N in lo..=hi opt v       readRange: the range of a dimension, stride or integral scalar
+//   N in {a, b}              readRange: from the least to the greatest, and a condition
+//   align(x, b), alias(..)   readCall: facts of tensors
+//   of compile-time values   decided here: contractFails, or nothing
+//   anything else            a condition, which the launch checks; `N % c == 0` also a divisor
+//
+// A contract over parameters that this instance does not have says nothing, and is left out.
 #include "frontend/Sema/Contracts.h"
 
 #include <numeric>
@@ -23,6 +31,9 @@ bool Contracts::read(runtime::Kernel &record) {
   return here.reported == errors;
 }
 
+/// `opt` values stand for a typical call: where they break a contract no such call exists. A
+/// warning, since only speed depends on them. Conditions with a name that has no hint cannot be
+/// asked.
 void Contracts::checkHints(const runtime::Kernel &record) {
   runtime::Bindings hints;
   for (const runtime::Dim &dim : record.dims)
@@ -109,6 +120,8 @@ bool Contracts::readCall(const ast::Contract &contract, const ast::CallExpr &cal
 }
 
 /// `NAME in lo..=hi opt v` for a dimension, stride or scalar: its range. Other sets are conditions.
+/// A name has one range: a second one is an error, as which of both is meant cannot be known.
+/// Conditions about it may be many.
 bool Contracts::readRange(const ast::Contract &contract, const std::string &name,
                           runtime::Kernel &record) {
   const ast::ValueSet &set = *contract.set;
@@ -215,6 +228,7 @@ bool Contracts::readRange(const ast::Contract &contract, const std::string &name
 }
 
 /// `X % c == 0` for a dimension or stride X: the pair of both.
+/// Divisors are facts that alignment and vectorisation build on (DivisibilityAnalysis).
 static std::optional<std::pair<std::string, int64_t>> divisibility(const LaunchExpr &condition) {
   if (condition.getOp() != LaunchOp::Eq || !condition.getOperands()[1].isInteger() ||
       condition.getOperands()[1].getInteger() != 0)
@@ -250,6 +264,7 @@ bool Contracts::readContract(const ast::Contract &contract, runtime::Kernel &rec
   if (contract.set && name && here.launchNames.count(name->text) && constantSet && !isFloatName)
     return readRange(contract, name->text, record);
   std::string text = sources.text(contract.range).str();
+  // At launch, if anything in it is known at launch only.
   bool launches = here.usesLaunchNames(*contract.value) || (contract.set && !constantSet);
   if (!launches) {
     // Over compile-time parameters alone: decided now.

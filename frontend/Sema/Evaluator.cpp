@@ -1,4 +1,7 @@
 // Compile-time evaluation: literals, names, constants, operators on numbers, kinds and sets.
+//
+// An error value (SemValue::error) has been reported by whoever made it: whoever meets one passes
+// it on and says nothing. So one mistake is one message, however far its value goes.
 #include "frontend/Sema/Evaluator.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Limits.h"
@@ -19,6 +22,8 @@ Evaluator::Evaluator(const Modules &modules, const ast::KernelDecl &kernel,
                      const SemaOptions &options, DiagnosticEngine &diagnostics)
     : here(modules, kernel, options, diagnostics) {}
 
+/// The observer sees each value at its place. Where it has seen enough, evaluation ends with errors
+/// that nobody reported: the language server drops all that follows from them.
 SemValue Evaluator::eval(const ast::Expr &expr) {
   if (!here.options.observer)
     return evalAny(expr);
@@ -97,6 +102,8 @@ SemValue Evaluator::evalUnary(const ast::UnaryExpr &expr) {
   return unaryOfData(expr, std::move(operand));
 }
 
+/// Numbers without a dtype are computed here, by the rules of a launch; all that has a dtype is the
+/// business of whoever can emit code (binaryOfData).
 SemValue Evaluator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange,
                            Range range, Range opRange) {
   if (a.isError() || b.isError())
@@ -123,9 +130,17 @@ SemValue Evaluator::binary(BinaryOp op, SemValue a, SemValue b, Range aRange, Ra
 
 //===--- Names ------------------------------------------------------------===//
 
+/// Looked up in this order:
+///
+///   1. locals of the function at hand      4. inf, nan; dtypes; built-ins
+///   2. (parameters that were dropped)      5. (parameters, in the declaration: not usable there)
+///   3. declarations and imports of the file
+///
+/// The parenthesised are errors that say more than "unknown".
 SemValue Evaluator::evalName(StringRef name, Range range) {
   if (Binding *local = here.findLocal(name))
     return local->value;
+  // In the kernel itself: functions do not see its parameters.
   if (here.frames.size() == 1) {
     if (auto gone = here.dropped.find(name.str()); gone != here.dropped.end()) {
       here.error(diag::droppedParameter, range, name)
@@ -223,6 +238,9 @@ std::optional<SemValue> Evaluator::evalStaticMember(const ast::MemberExpr &expr)
   return std::nullopt;
 }
 
+/// A constant is evaluated when it is used first, as if it stood alone: with the names of its own
+/// file, no locals and no calls around it; then it is remembered. `constantsInProgress` finds
+/// definitions that go in a circle.
 SemValue Evaluator::evalConstant(const ast::ConstDecl &decl) {
   const std::string &name = decl.name.text;
   if (auto known = constants.find(&decl); known != constants.end())
@@ -236,6 +254,8 @@ SemValue Evaluator::evalConstant(const ast::ConstDecl &decl) {
   here.frames.push_back({Scope()});
   const Module *outer = std::exchange(here.scope, &here.modules.get(decl.range.file));
   std::vector<CallSite> outerCalls;
+  // A mistake in a constant is reported at its declaration, without notes of the calls that
+  // happened to use it first.
   std::swap(here.calls, outerCalls);
   SemValue value = eval(*decl.value);
   if (!value.isError() && decl.type)
@@ -261,6 +281,7 @@ SemValue Evaluator::evalConstant(const ast::ConstDecl &decl) {
 
 //===--- Compile-time values ----------------------------------------------===//
 
+/// `what` is the subject of the message: "the step of a set".
 std::optional<int64_t> Evaluator::constInt(const SemValue &value, Range range, const Twine &what) {
   if (value.isInt())
     return value.getInt();
@@ -281,6 +302,7 @@ std::optional<int64_t> Evaluator::evalInt(const ast::Expr &expr, const Twine &wh
   return constInt(eval(expr), expr.range, what);
 }
 
+/// A tensor parameter with a condition is either a view or None: `const if (bias)` asks which.
 std::optional<bool> Evaluator::evalConstCondition(const ast::Expr &expr) {
   SemValue value = eval(expr);
   if (value.isView() || value.isNone())
@@ -325,6 +347,7 @@ SemValue Evaluator::convertToDeclared(SemValue value, const ast::TypeSpec &type,
   if (value.isError())
     return value;
   const std::string &name = type.name.text;
+  // `bool` is a kind and a dtype: of a compile-time value it is the kind.
   bool isKind = !here.findLocal(name) &&
                 (name == "int" || name == "float" || name == "string" || name == "dtype" ||
                  name == "fn" || (name == "bool" && value.isConstant()));
@@ -427,6 +450,7 @@ std::optional<std::vector<SemValue>> Evaluator::evalSet(const ast::ValueSet &set
     here.error(diag::badSet, set.range, "this set has no members");
     return std::nullopt;
   }
+  // Without signs: the distance of two 64-bit integers may not fit in 63 bits. lo <= hi is known.
   uint64_t last = uint64_t(*hi) - uint64_t(*lo) - (set.inclusive ? 0 : 1),
            steps = last / uint64_t(*step);
   if (steps >= uint64_t(limits::setMembers)) {
@@ -461,6 +485,7 @@ bool Evaluator::isInSet(const SemValue &value, const ast::ValueSet &set, Range r
       return false;
     double x = toDouble(value.number), low = toDouble(lo.number), high = toDouble(hi.number);
     found = x >= low && (set.inclusive ? x <= high : x < high);
+    // A member is lo + i * step.
     if (found && value.isInt() && lo.isInt()) // the distance from lo is never negative here
       found = (uint64_t(value.getInt()) - uint64_t(lo.getInt())) % uint64_t(*step) == 0;
   } else {
@@ -488,6 +513,8 @@ static const fltSemantics &semanticsOf(DType dtype) {
   }
 }
 
+/// Floats take each float, rounded. An integer must be exact in a float's format: whoever writes an
+/// integer means that one.
 bool tile::fitsDtype(const Number &number, DType dtype) {
   if (std::holds_alternative<bool>(number))
     return dtype == DType::Bool;
@@ -524,6 +551,7 @@ std::optional<runtime::Constant> Evaluator::toConstant(const SemValue &value, DT
                               : runtime::Constant(value.getInt());
 }
 
+/// Names and numbers of arguments alone; which values they take each built-in checks itself.
 bool Evaluator::checkBuiltinArguments(const Builtin &builtin, const std::vector<Arg> &args,
                                       Range range) {
   unsigned positional = 0;

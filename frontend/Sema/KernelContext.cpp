@@ -1,4 +1,9 @@
 // Names in scope, and reports about them.
+//
+//   frames   [kernel's] [f's] [g's]      a call pushes one; only the last can be seen
+//   frame    [parameters] [block] [block inside]      a block pushes a scope; all can be seen
+//
+// References to bindings are good until a name is declared in the same scope, or the scope ends.
 #include "frontend/Sema/KernelContext.h"
 #include "frontend/Diag/Aliases.h"
 #include "frontend/Diag/Suggest.h"
@@ -24,6 +29,7 @@ Binding *KernelContext::findLocal(StringRef name) {
   return const_cast<Binding *>(std::as_const(*this).findLocal(name));
 }
 
+/// Names that end are remembered for one message: "this 'x' ended with its block".
 void KernelContext::leaveBlock() {
   for (const auto &[name, binding] : frames.back().back())
     ended[name] = binding.declared;
@@ -46,6 +52,8 @@ std::vector<std::string> KernelContext::visibleNames() const {
   return names;
 }
 
+/// A local hides nothing but built-ins and dtypes: a name means one thing in one place. `_`
+/// declares nothing. After the report the earlier meaning stays.
 void KernelContext::declare(const ast::Ident &name, SemValue value, bool isVar) {
   if (name.text == "_")
     return;
@@ -97,6 +105,7 @@ std::optional<FunctionValue> KernelContext::findFunction(StringRef name) const {
 //===--- Names that expressions use ---------------------------------------===//
 
 /// The names that an expression uses, in order.
+/// Members, subscripts and tuples have none that matter here: a signature does not use them.
 void tile::collectNames(const ast::Expr &expr, std::vector<const ast::NameExpr *> &out) {
   if (auto *name = dyn_cast<ast::NameExpr>(&expr)) {
     out.push_back(name);
@@ -144,6 +153,7 @@ bool KernelContext::usesStatics(const ast::Expr &expr) const {
 //===--- Reports ----------------------------------------------------------===//
 
 /// The name of an argument `name: value`, which stands before its value.
+/// The AST keeps no range of the name; it is the last occurrence before the value.
 Range KernelContext::argumentName(const Arg &arg) const {
   StringRef text = sources.text(arg.range.file).take_front(arg.range.begin);
   size_t at = text.rfind(arg.name);

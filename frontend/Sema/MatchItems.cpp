@@ -1,4 +1,11 @@
 // Which of a kernel's names an item of --arg or --variant means, and what it may say of it.
+//
+//   item            of a compile-time parameter   of a tensor            of a scalar or dimension
+//   NAME=V          a define                      -                      a fact: NAME == V
+//   NAME=LO..=HI    -                             -                      a fact
+//   NAME%D          -                             -                      a fact
+//   align(NAME)=B   -                             a fact                 -
+//   NAME=f16[64,*]  -                             defines and facts for the names in its type
 #include "frontend/Sema/MatchItems.h"
 
 #include "frontend/Diag/Suggest.h"
@@ -109,6 +116,7 @@ bool Matcher::fix(const ArgItem &item, const std::string &name, const std::strin
   return true;
 }
 
+/// `*` and the declared name itself say nothing, and fit each extent.
 bool Matcher::matchDim(const ArgItem &item, const ast::Expr &declared, const std::string &given,
                        Range where) {
   auto *name = dyn_cast<ast::NameExpr>(&declared);
@@ -196,6 +204,7 @@ bool matchItems(const ast::KernelDecl &kernel, const std::vector<ArgItem> &items
   std::map<std::string, const ArgItem *> ranged;
   bool good = true;
   for (const ArgItem &item : items) {
+    // A file's kernels share the items: a name must be one of some kernel, not of all.
     bool &known = used[item.name];
     if (!matcher.knows(item))
       continue;

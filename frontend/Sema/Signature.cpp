@@ -1,4 +1,12 @@
 // The signature of one instance: parameters, named dimensions, strides, grid.
+//
+//   x: in f32[N, 2 * M, K + 1; S, 1]
+//             |    |      |    +-- named stride: an entry of dims, at most 2^40
+//             |    +------+------- binding forms: M and K follow from the extents
+//             +------------------- bare name: binds N
+//
+// `read` goes in this order: parameters that exist, scalars, names (bare names first, so that `N`
+// binds and `N + 1` checks), types, dims. dimOrder is the order of the ABI: by first occurrence.
 #include "frontend/Sema/Signature.h"
 #include "frontend/Ast/Walk.h"
 #include "frontend/Diag/Suggest.h"
@@ -8,6 +16,8 @@ using namespace llvm;
 using namespace tile;
 using LaunchExpr = runtime::Expr;
 
+/// One unknown, and an operation that can be undone: a sum, a difference with the name first, a
+/// product with a factor of at least 1.
 const ast::NameExpr *Signature::boundByForm(const ast::Expr &expr) {
   auto *binary = dyn_cast<ast::BinaryExpr>(&expr);
   if (!binary)
@@ -189,6 +199,8 @@ bool Signature::readTensor(const ast::Param &param, runtime::Param &out) {
 }
 
 /// How a kernel's body uses a tensor: "in", "out" or "inout".
+/// For a fix-it only: a guess from the body. A tensor that is stored to and named otherwise is
+/// `inout`.
 static std::string accessOf(const ast::Block &body, StringRef name) {
   auto isOf = [&](const ast::Expr &expr) {
     const ast::Expr *base = &expr;
@@ -264,6 +276,8 @@ bool Signature::read(runtime::Kernel &record) {
         .note("pass tensors of one shape as one tensor with one more dimension");
     return false;
   }
+  // A parameter whose condition is false takes the names that only it binds along (`dropped`): a
+  // use of one of those is an error that says so.
   // Which parameters exist.
   std::map<std::string, Range> declared;
   for (const ast::Param &param : kernel.params) {
@@ -392,6 +406,7 @@ bool Signature::readGrid(runtime::Kernel &record) {
       if (std::optional<LaunchExpr> extent = launchExprs.convert(*axis.extent))
         record.grid.push_back(*extent);
     }
+  // Sizes have a range even if no contract gives one: bounds of positions follow from it.
   // An integral scalar that shapes tensors or grid is a size.
   std::set<std::string> sizes;
   for (const LaunchExpr &extent : record.grid)

@@ -1,5 +1,15 @@
 // Compile-time parameters: values from -D, the arguments, `config` and defaults; one instance for
 // each choice.
+//
+// Where the value of a parameter comes from, the first that has one:
+//
+//   -D NAME=a,b           each of the values, an instance for each
+//   --config              as -D
+//   arguments of a run    a dtype or dimension of a tensor, for a parameter without a default
+//   `config` in `tune`    the first for the target
+//   its default
+//   its set               each member, for a dtype or dimension of a tensor
+//   none                  an error, which says how to give one
 #include "frontend/Sema/StaticParams.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Limits.h"
@@ -24,6 +34,7 @@ static std::string symbolText(const SemValue &value) {
 }
 
 /// One value of -D. None if the text is no value of the parameter's kind.
+/// Does not check the set of the parameter; candidatesFor() does, for values from wherever.
 std::optional<SemValue> StaticParams::parseDefine(const ast::StaticParam &param, StringRef text) {
   const std::string &kind = param.type.text;
   text = text.trim();
@@ -92,6 +103,9 @@ std::optional<SemValue> StaticParams::deduce(const ast::StaticParam &param) {
 }
 
 /// Whether an item of `tune` is a configuration for the target or an earlier one.
+/// Targets are in the order of their capability: a configuration for sm_80 is one for sm_90, until
+/// another `config` before it fits. Suffixes ("sm_90a") do not count: configurations choose values,
+/// not features.
 bool StaticParams::fitsTarget(const ast::TuneItem &item) const {
   if (item.kind != ast::TuneItem::Kind::Config)
     return false;
@@ -131,6 +145,8 @@ const std::string *StaticParams::findDefine(StringRef name) const {
   return found;
 }
 
+/// `suffixed` says whether the value becomes part of the symbol's name: where an instance is one of
+/// several, or might be with other arguments. None after an error, which has been reported.
 std::optional<std::vector<SemValue>> StaticParams::candidatesFor(const ast::StaticParam &param,
                                                                  bool &suffixed) {
   bool deducible = isDeducible(param);
@@ -233,6 +249,8 @@ static bool isReservedInC(StringRef word) {
   return words.count(word) != 0;
 }
 
+/// Depth first over the parameters, each in a scope of its own, so that a later default sees the
+/// earlier values. `partial` and the scopes are as before when the call returns.
 void StaticParams::bindFrom(size_t index, Instance &partial, std::vector<Instance> &out) {
   if (index == kernel.statics.size()) {
     out.push_back(partial);

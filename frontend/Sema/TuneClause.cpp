@@ -5,6 +5,9 @@
 //
 //   config     BM=64                         the first that fits the target is the default there
 //   space      BM=64,warps=4   BM=128,warps=4   BM=128,warps=8      64 with 8 is ruled out
+//
+// A configuration binds names of parameters and attributes to texts. Two that bind the same values,
+// defaults included, are one (resolveConfig): a candidate is compiled and measured once.
 #include "frontend/Sema/TuneClause.h"
 #include "frontend/Ast/Walk.h"
 #include "frontend/Diag/Suggest.h"
@@ -16,6 +19,7 @@ using namespace llvm;
 using namespace tile;
 
 /// As -D and --config spell it.
+/// None for a value that no text stands for: such a value cannot be tuned.
 static std::optional<std::string> spell(const SemValue &value) {
   if (value.isInt())
     return std::to_string(value.getInt());
@@ -60,6 +64,7 @@ bool TuneClause::check() {
     if (item.kind == ast::TuneItem::Kind::Candidates) {
       checkName(*item.name);
       std::optional<std::vector<SemValue>> members = evaluator.evalSet(*item.set, item.set->range);
+      // Sets of names that the call binds count one value: the call chooses, not the tuner.
       bool isBound = statics.findPinned(item.name->text) || statics.findDefine(item.name->text);
       if (members && !isBound && combinations <= limits::tuneCombinations)
         combinations *= members->size();
@@ -74,6 +79,7 @@ bool TuneClause::check() {
       ast::walk(*item.condition, [&](const ast::Expr &expr) {
         auto *name = dyn_cast<ast::NameExpr>(&expr);
         if (name && name->text != "target" && !llvm::is_contained(names, name->text))
+          // For its report: a name that is neither tuned nor a constant of the file is unknown.
           (void)evaluator.evalName(name->text, name->range);
       });
     if (item.kind != ast::TuneItem::Kind::Config)
@@ -121,6 +127,7 @@ std::optional<TuneConfig> TuneClause::readSettings(const ast::TuneItem &item) {
 }
 
 std::vector<std::pair<std::string, std::string>>
+/// Only parameters that nothing but the arguments binds: others keep their value from call to call.
 TuneClause::listDeduced(const Instance &instance) const {
   std::vector<std::pair<std::string, std::string>> result;
   for (auto [param, value] : llvm::zip(kernel.statics, instance.values))
@@ -259,6 +266,8 @@ std::optional<TuneSpace> TuneClause::readSpace() {
   if (sets.empty())
     return space;
 
+  // An odometer over the sets, the last one fastest; each combination gets a scope of its own, in
+  // which the conditions of `tune` are asked.
   std::vector<size_t> position(sets.size(), 0);
   for (bool more = true; more;) {
     std::vector<std::pair<const ast::TuneItem *, SemValue>> values;
@@ -267,6 +276,8 @@ std::optional<TuneSpace> TuneClause::readSpace() {
     ++space.combinations;
     here.frames.back().emplace_back();
     declareConfig(values);
+    // A combination whose defaults cannot be evaluated is no candidate, and an error for the
+    // caller.
     bool allowed = here.reported == errors;
     for (const ast::TuneItem *condition : conditions) {
       std::optional<bool> holds =

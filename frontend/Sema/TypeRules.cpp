@@ -20,6 +20,9 @@ bool tile::widensTo(DType from, DType to) {
   return from == to || (to == DType::Index && widensToIndex(from));
 }
 
+/// Two passes: the first finds the dtype of the values that have one, the second looks whether
+/// numbers without one can become it. `chosen` moves to an index operand, as all integers that
+/// widen become index.
 CommonDtype tile::findCommonDtype(ArrayRef<Arg> operands) {
   using Problem = CommonDtype::Problem;
   std::optional<size_t> chosen;
@@ -38,6 +41,7 @@ CommonDtype tile::findCommonDtype(ArrayRef<Arg> operands) {
     if (!chosen || value.dtype == DType::Index)
       chosen = i;
   }
+  // Numbers alone: one float makes all of them f32.
   if (!chosen) {
     auto any = [&](bool (SemValue::*is)() const) {
       return llvm::any_of(operands, [&](const Arg &each) { return (each.value.*is)(); });
@@ -54,6 +58,7 @@ CommonDtype tile::findCommonDtype(ArrayRef<Arg> operands) {
   return {Problem::None, dtype, *chosen, *chosen};
 }
 
+/// `shape` is left half joined where it returns false.
 bool tile::joinShapes(Shape &shape, ArrayRef<int64_t> other) {
   if (other.size() > shape.size())
     shape.insert(shape.begin(), other.size() - shape.size(), 1);
@@ -200,6 +205,7 @@ Shape tile::repeatedShape(ArrayRef<int64_t> source, int64_t axis, int64_t count)
 
 //===--- Reductions, scans and products -----------------------------------===//
 
+/// `any`, `all` and `count` take bools, all others anything else: one comparison says both.
 const char *tile::neededByReduction(StringRef name, DType dtype) {
   bool wantsBool = name == "any" || name == "all" || name == "count";
   if (wantsBool == (dtype == DType::Bool))
@@ -248,6 +254,8 @@ struct Product {
   DType dtype;
   std::optional<DType> sum;
 };
+/// In the order of DType, which is that of the table, index last: productDtype() looks up by
+/// number.
 constexpr Product products[] = {
 #define DTYPE(name, spelling, bits, family, use, sum, ...) {DType::name, product::sum},
 #include "manifest/Dtypes.def"
@@ -268,6 +276,7 @@ std::string tile::productDtypes() {
   return llvm::join(names, ", ") + " or " + last;
 }
 
+/// [.., m, k] x [.., k, n] -> [.., m, n]: batch extents are equal, nothing is repeated.
 std::optional<Shape> tile::productShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
   size_t rank = a.size();
   if (b.size() != rank || a[rank - 1] != b[rank - 2] || a.drop_back(2) != b.drop_back(2))

@@ -1,6 +1,16 @@
 // Variants: what `specialize` clauses and the command line say beyond a kernel's contracts becomes
 // facts of one version. What is fixed stays in the manifest as a dimension with one value; the
 // kernel sees a constant, the ABI nothing.
+//
+//   version      whose facts          who looks at them
+//   generic      contracts            the launch refuses arguments that break one
+//   specialize   contracts + facts    dispatch: the first version whose facts hold is launched
+//   --variant    contracts + facts    dispatch, before those of the source
+//   --arg        more contracts       the launch
+//
+// A fact narrows a dimension or scalar (narrow), fixes it (fix), gives it a divisor (divide), or
+// raises an alignment; each also becomes a condition, so that no version runs where its facts do
+// not hold.
 #include "frontend/Sema/Variants.h"
 #include "frontend/Sema/Limits.h"
 #include "frontend/Sema/MatchItems.h"
@@ -15,6 +25,7 @@ using namespace tile;
 using LaunchExpr = runtime::Expr;
 using LaunchOp = runtime::Expr::Op;
 
+/// A fact of the source is reported at its place, one of the command line by its text.
 bool Variants::failFact(const FactSource &source, const Twine &message, Range second) {
   DiagnosticBuilder report =
       source.range.isValid() ? here.error(diag::badSpecialize, source.range, message.str())
@@ -56,6 +67,8 @@ static LaunchExpr between(const std::string &name, int64_t min, int64_t max) {
                           LaunchExpr::make(LaunchOp::Le, value, LaunchExpr(max)));
 }
 
+/// Ranges are intersected: contracts of the source, facts and items in whatever order they come.
+/// `opt` is kept inside of the range, as the cost model takes it for a value that occurs.
 bool Variants::narrow(const std::string &name, int64_t min, int64_t max, std::optional<int64_t> opt,
                       const FactSource &source, runtime::Kernel &record) {
   unsigned line = source.range.isValid() ? sources.begin(source.range).line : 0;
@@ -121,6 +134,7 @@ bool Variants::fix(const std::string &name, int64_t value, const FactSource &sou
   return true;
 }
 
+/// Divisors beyond 2^40 are kept as a condition alone: their product would not fit.
 bool Variants::divide(const std::string &name, int64_t divisor, const FactSource &source,
                       runtime::Kernel &record) {
   LaunchExpr remainder =
@@ -233,6 +247,8 @@ bool Variants::applySpecialize(const ast::Contract &contract, size_t choice,
       auto *tensor = call->arguments.empty()
                          ? nullptr
                          : dyn_cast<ast::NameExpr>(call->arguments[0].value.get());
+      // readCall writes into a record: this one has the parameters alone, so that the kernel's
+      // keeps its contracts if the call is wrong.
       runtime::Kernel probe;
       probe.params = record.params;
       if (!contracts.readCall(contract, *call, probe))
@@ -289,6 +305,8 @@ bool Variants::applySpecialize(const ast::Contract &contract, size_t choice,
   return true;
 }
 
+/// Items of the command line, then the clause: the symbol has the names of both. Leaves a record
+/// that may be half changed where it returns false; the caller drops it.
 bool Variants::apply(const Variant &variant, runtime::Kernel &record) {
   record.variant = variant.name;
   for (const ArgItem &item : variant.items)
@@ -307,6 +325,8 @@ bool Variants::apply(const Variant &variant, runtime::Kernel &record) {
 
 /// Makes the values of the key for which a configuration is to be taken a fact: of all but the
 /// first, which is for what is left. The kernel learns nothing from it.
+/// Shapes that were tuned become points in the space of the key; agreeOnKeys and divideKeys
+/// (TuneTable) turn them into one condition for each configuration.
 bool Variants::applyTuned(size_t choice, runtime::Kernel &record) {
   std::vector<LaunchExpr> keys;
   auto *tune = kernel.clause<ast::TuneClause>();
