@@ -8,6 +8,7 @@
 #include "codegen/LimitVectorization.h"
 #include "codegen/NarrowIndices.h"
 #include "codegen/SplitShortVectors.h"
+#include "codegen/WidenBF16.h"
 #include "codegen/WidenShorts.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -106,6 +107,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
     passes.addPass(createModuleToFunctionPassAdaptor(buildKernelPipeline()));
     passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenShortsPass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(WidenBF16Pass()));
     passes.run(module, modules);
     return;
   }

@@ -45,9 +45,11 @@ static Number approximateReciprocal(Number x) {
 static constexpr uint64_t bitsOfPower(int exponent) { return uint64_t(exponent + 127) << 23; }
 
 namespace {
-/// Quotients, and which of them may be wrong.
+/// Quotients, and tests of which one is true of each that may be wrong. Tests of a kind stand side
+/// by side: those of all elements then become one of their largest or smallest.
 struct Quotients {
-  Number value, doubtful;
+  Number value;
+  SmallVector<Number> doubts;
 };
 } // namespace
 
@@ -58,7 +60,7 @@ static Quotients invert(Number d) {
   Number doubled = shiftLeft(toBits(d), 1) - int64_t(2 * bitsOfPower(-126));
   Number doubtful = compare(arith::CmpIPredicate::uge, doubled,
                             doubled.like(int64_t(2 * (bitsOfPower(126) - bitsOfPower(-126)))));
-  return {fma(fma(-d, r, d.like(1.0)), r, r), doubtful};
+  return {fma(fma(-d, r, d.like(1.0)), r, r), {doubtful}};
 }
 
 /// a / d. Right where d is positive and of moderate size, a is 0 or not tiny, and the quotient is
@@ -77,18 +79,23 @@ static Quotients divide(Number a, Number d) {
   Number dividend = shiftLeft(toBits(a), 1) - 1;
   Number tiny = compare(arith::CmpIPredicate::ult, dividend,
                         dividend.like(int64_t(2 * bitsOfPower(leastDividend) - 1)));
-  Number infinite = compare(arith::CmpFPredicate::UGE, absolute(q),
-                            q.like(std::numeric_limits<double>::infinity()));
-  return {q, wrong | tiny | infinite};
+  Number quotient = shiftLeft(toBits(q), 1);
+  Number infinite =
+      compare(arith::CmpIPredicate::uge, quotient, quotient.like(int64_t(2 * bitsOfPower(128))));
+  return {q, {wrong, tiny, infinite}};
 }
 
 static Value divideGroup(ImplicitLocOpBuilder &b, Value a, Value d) {
   Number divisor(b, d);
   Quotients quotients = isOne(a) ? invert(divisor) : divide(Number(b, a), divisor);
   Value any;
-  for (int64_t i = 0; i < cast<VectorType>(a.getType()).getNumElements(); ++i) {
-    Value one = vector::ExtractOp::create(b, quotients.doubtful.get(), ArrayRef<int64_t>{i});
-    any = any ? Value(arith::OrIOp::create(b, any, one)) : one;
+  for (Number doubt : quotients.doubts) {
+    Value some;
+    for (int64_t i = 0; i < cast<VectorType>(a.getType()).getNumElements(); ++i) {
+      Value one = vector::ExtractOp::create(b, doubt.get(), ArrayRef<int64_t>{i});
+      some = some ? Value(arith::OrIOp::create(b, some, one)) : one;
+    }
+    any = any ? Value(arith::OrIOp::create(b, any, some)) : some;
   }
   auto branch = scf::IfOp::create(
       b, any,

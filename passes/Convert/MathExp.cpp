@@ -57,20 +57,31 @@ static Number expM1Polynomial(Number r) {
 /// exp of f32 by ex2.approx: x log2(e) = n + r with n an integer of [-126, 126] and |r| <= 1/2
 /// (more beyond where n ends), so that the instruction sees no argument whose power it would have
 /// to scale; then 2^n is put together from bits, and one product rounds subnormal results. fma.sat
-/// keeps n in its range; NaN comes back in through r.
+/// keeps n in its range; NaN comes back in through r. A negation of x stands in the code, too,
+/// where ptxas makes it a part of the products.
 static Number exponentialByExp2(Number x) {
-  static constexpr StringLiteral code =
-      "{ .reg .f32 s, t, n, r, e; .reg .b32 i;\n"
-      "fma.rn.sat.f32 s, $1, 0f3BBB989D, 0f3F000000;\n" // x log2(e) / 252 + 1/2
-      "fma.rn.f32 t, s, 0f437C0000, 0f4B400001;\n" // 1.5 * 2^23 + 1 + 252 s, rounded: n + 127 in
-                                                   // the low bits
-      "sub.f32 n, 0f4B40007F, t;\n"                // -n
-      "fma.rn.f32 r, $1, 0f3FB8AA3B, n;\n"
-      "fma.rn.f32 r, $1, 0f32A57060, r;\n" // what log2(e) loses in f32
-      "ex2.approx.ftz.f32 e, r;\n"
-      "mov.b32 i, t; shl.b32 i, i, 23; mov.b32 t, i;\n"
-      "mul.f32 $0, e, t; }";
   ImplicitLocOpBuilder &b = x.at();
+  auto negation = x.get().getDefiningOp<arith::NegFOp>();
+  std::string code = "{ .reg .f32 s, t, n, r, e; .reg .b32 i;\n", argument = "$1";
+  if (negation) {
+    x = x.make(negation.getOperand());
+    code += ".reg .f32 x; neg.f32 x, $1;\n";
+    argument = "x";
+  }
+  code += "fma.rn.sat.f32 s, " + argument +
+          ", 0f3BBB989D, 0f3F000000;\n"                // x log2(e) / 252 + 1/2
+          "fma.rn.f32 t, s, 0f437C0000, 0f4B400001;\n" // 1.5 * 2^23 + 1 + 252 s, rounded: n + 127
+                                                       // in the low bits
+          "sub.f32 n, 0f4B40007F, t;\n"                // -n
+          "fma.rn.f32 r, " +
+          argument +
+          ", 0f3FB8AA3B, n;\n"
+          "fma.rn.f32 r, " +
+          argument +
+          ", 0f32A57060, r;\n" // what log2(e) loses in f32
+          "ex2.approx.ftz.f32 e, r;\n"
+          "mov.b32 i, t; shl.b32 i, i, 23; mov.b32 t, i;\n"
+          "mul.f32 $0, e, t; }";
   auto one = [&](Value element) -> Value {
     return LLVM::InlineAsmOp::create(b, b.getF32Type(), element, code, "=f,f",
                                      /*has_side_effects=*/false, /*is_align_stack=*/false,

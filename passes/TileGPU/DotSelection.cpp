@@ -194,14 +194,17 @@ static unsigned countWgmmaWarps(ArrayRef<Extents> dots) {
   return numWarps;
 }
 
+/// Operations of a function that takes longer than the exchange of what it combines.
+static constexpr int64_t longFunction = 8;
+
 KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   KernelShape shape;
   shape.target = target;
 
-  int64_t largest = 1, longest = 1, dotElements = 0;
+  int64_t largest = 1, largestMoved = 1, longest = 1, dotElements = 0;
   unsigned narrowest = 128;
   bool loops = false, reduces = false, reducesRows = false, reducesOthers = false,
-       transposes = false, exchanges = false;
+       transposes = false, exchanges = false, joins = false;
   SmallVector<Extents> wgmma;
   kernel.getBody().walk([&](Operation *op) {
     loops |= isa<LoopLikeOpInterface>(op);
@@ -226,11 +229,14 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
       moved = scatter.getValue().getType();
     if (auto type = dyn_cast_or_null<RankedTensorType>(moved)) {
       narrowest = std::min(narrowest, getElementBits(type.getElementType()));
+      largestMoved = std::max(largestMoved, type.getNumElements());
       for (int64_t extent : type.getShape())
         longest = std::max(longest, extent);
     }
     exchanges |= isa<ScanOp, ArgReduceOp, ReduceByOp, SortOp, HistogramOp, TakeOp, GatherOp,
                      ScatterOp, AtomicOp>(op);
+    if (auto reduce = dyn_cast<ReduceByOp>(op)) // a slice is one, too: a selection
+      joins |= llvm::range_size(reduce.getCombiner().front()) > longFunction;
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       int64_t rank = reduce.getSource().getType().getRank();
       reduces = true;
@@ -257,7 +263,12 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
          // least where it loops or exchanges; but not of warps that would hold what others hold
     int64_t distinct = largest / std::min<int64_t>(vector, longest),
             least = loops || exchanges ? std::clamp<int64_t>(distinct / 32, 1, 4) : 1;
-    shape.numWarps = std::clamp<int64_t>(largest / (32 * 16), least, 16);
+    // Between threads each combines a column or calls a function once for every bit of their
+    // number: the more elements a thread has, the fewer threads do that.
+    bool combines = joins || (reducesOthers && largest == largestMoved);
+    if (joins)
+      least = 1;
+    shape.numWarps = std::clamp<int64_t>(largest / (32 * (combines ? 32 : 16)), least, 16);
     if (shape.numWarps == 1 && exchanges) // every lane has a part
       vector = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / 32)), 1, vector);
   }
