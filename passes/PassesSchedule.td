@@ -182,7 +182,7 @@ def TileGPUSpecializeWarps : Pass<"tile-gpu-specialize-warps", "::mlir::ModuleOp
     follow each other and fetch tiles of the same types. A ring in a loop has as many stages as fit
     into shared memory, at most 8, or as `stages(n)` says. Where the source leaves the schedule of a
     kernel of one warpgroup open, `tile.occupancy` is set to the blocks that may share a
-    multiprocessor.
+    multiprocessor, at most as many as a launch has for each.
   }];
   let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
       "::mlir::scf::SCFDialect"];
@@ -253,7 +253,10 @@ def TileGPUPrefetchLoads : Pass<"tile-gpu-prefetch-loads", "::mlir::ModuleOp"> {
     whose trips compute with a tile that the one before left and store it. Loads of memory that
     nothing writes, whose places follow from the counter, are carried from trip to trip, where a
     thread holds 16 registers of them at most, all programs run at once even so, and are too few to
-    hide each other's waits or to keep memory busy. `tile_gpu.ahead` keeps them where they are.
+    hide each other's waits or to keep memory busy. And in innermost loops for which a producer will
+    fetch, if the registers that its consumers get are enough: tiles that feed no operand, of memory
+    that nothing writes, or that the same trip alone writes. `tile_gpu.ahead` keeps them where they
+    are.
     ```mlir
     scf.for %k = %c0 to %n step %c512 { %x = tile.load %v[%k] …; %s = tile.reduce sum %x … }
     // becomes

@@ -96,6 +96,8 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   // Products of a trip and the next, while copies are values.
   pm.addPass(createTileGPUScheduleLoops());
   pm.addPass(createTileGPUApplySchedule());
+  // Registers of what is loaded ahead count where blocks share a multiprocessor.
+  pm.addPass(createTileGPUPrefetchLoads());
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps());
   pm.addPass(createTileGPUPrefetchCoordinates());
@@ -104,7 +106,6 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   // And those of consumers, whose tiles lie in rings of so many stages.
   pm.addPass(createTileGPUScheduleLoops());
   pm.addPass(createTileGPUApplySchedule());
-  pm.addPass(createTileGPUPrefetchLoads());
   pm.addPass(createTileGPUApplyLoopAttributes());
   pm.addPass(createTileGPUVectorizeAccesses());
 }

@@ -1,6 +1,7 @@
 // The resources of a multiprocessor that a kernel's block takes.
 #include "passes/TileGPU/LaunchFit.h"
 #include "dialect/AttributeNames.h"
+#include "passes/Analysis/IndexEvaluation.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -68,6 +69,15 @@ int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
   return std::min(most, ((warpgroups + 1) * entry - producer) / warpgroups / granule * granule);
 }
 
+int64_t countProgramsOfProcessor(KernelOp kernel, const GPUCard &card) {
+  cost::Extents extents;
+  cost::IndexEvaluation evaluation(extents, {});
+  double programs = 1.0;
+  for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
+    programs *= std::max(1.0, evaluation.get(extent).value_or(double(manyPrograms)));
+  return int64_t(std::min(double(manyPrograms), std::ceil(programs / double(card.processors))));
+}
+
 int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits) {
   // More blocks than `most` hide nothing more. Addresses, counters and descriptors take `others`
   // registers; with fewer stages than `useful` loads are late, unless several rings take turns:
@@ -76,7 +86,7 @@ int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits) {
   if (need.warps != warpsOfOne || need.stageBytes == 0)
     return 1;
   int64_t threads = (warpsOfOne + producerWarps) * limits.warpThreads;
-  for (int64_t blocks = most; blocks > 1; --blocks) {
+  for (int64_t blocks = std::min(most, need.programs); blocks > 1; --blocks) {
     int64_t registers = getConsumerRegisters(limits, 1, blocks, usualProducerRegisters);
     if (limits.registersFor(threads, blocks) < need.registersOnEntry ||
         registers < need.registers + others)

@@ -36,6 +36,12 @@ int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
 /// Registers that threads of a producer keep.
 inline constexpr int64_t usualProducerRegisters = 40;
 
+/// More programs than hide each other's waits.
+inline constexpr int64_t manyPrograms = 1000000;
+/// Programs of a launch at the extents that the contract expects, for each multiprocessor, rounded
+/// up; `manyPrograms` at most, and where nobody knows.
+int64_t countProgramsOfProcessor(KernelOp kernel, const GPUCard &card);
+
 /// A block with a producer, as far as the number of blocks depends on it.
 struct BlockNeed {
   int64_t warps = 4;            ///< that compute
@@ -44,10 +50,12 @@ struct BlockNeed {
   int64_t fixedBytes = 0;       ///< of shared memory, however many stages there are
   int64_t stageBytes = 0;       ///< of a stage of all rings
   int64_t rings = 1;
+  int64_t programs = manyPrograms; ///< of a launch, for each multiprocessor
 };
 /// Blocks that may share a multiprocessor where the source leaves their number open: several if
-/// each has one warpgroup that computes, all get the registers that they need, and enough stages
-/// are left.
+/// each has one warpgroup that computes, all get the registers that they need, enough stages are
+/// left, and a launch has so many programs. Room for a block that there is not is better spent on
+/// stages.
 int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits);
 
 } // namespace tile::gpu

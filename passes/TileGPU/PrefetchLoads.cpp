@@ -3,13 +3,16 @@
 //
 // Threads that wait for each other in every trip, in a reduction or a scan, wait for memory in
 // every trip too: no warp of the block runs ahead. The same holds where a trip computes with what
-// the one before has left. Other loops are left alone: there the warps of a multiprocessor hide
-// each other's waits, and registers are better spent on more warps.
+// the one before has left. And where a producer fetches operands of products: warps that compute
+// are few then, and all of them meet at each load. Other loops are left alone: there the warps of a
+// multiprocessor hide each other's waits, and registers are better spent on more warps.
+//
+// What a loop with fetches loads may be what it stores: y[m, n] += … of tiles that no other trip
+// touches. Then the next trip's tile is as good now as later.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
-#include "passes/Analysis/IndexEvaluation.h"
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/DotSelection.h"
@@ -73,9 +76,16 @@ static bool isRecurrence(scf::ForOp loop) {
          });
 }
 
-/// True for a loop without others in it whose operations all work on registers.
+/// True for a loop without others in it whose operations all work on registers, in a kernel for
+/// which no producer fetches.
 static bool isPlain(scf::ForOp loop) {
-  if (loop->getParentOfType<WarpSpecializeOp>())
+  if (loop->getParentOfType<KernelOp>()
+          .getBody()
+          .walk([](Operation *op) {
+            return isa<TmaFetchOp, WarpSpecializeOp>(op) ? WalkResult::interrupt()
+                                                         : WalkResult::advance();
+          })
+          .wasInterrupted())
     return false;
   WalkResult result = loop.getBody()->walk([](Operation *op) {
     auto isMemory = [](Type type) { return isa<MemDescType>(type); };
@@ -92,7 +102,67 @@ static bool waitsEachTrip(scf::ForOp loop) {
   return found;
 }
 
+/// True for an innermost loop, of a kernel that is still in one piece, for which a producer will
+/// fetch.
+static bool hasFetches(scf::ForOp loop) {
+  return !loop.getBody()->getOps<TmaFetchOp>().empty() &&
+         !loop.getBody()
+              ->walk([](LoopLikeOpInterface) { return WalkResult::interrupt(); })
+              .wasInterrupted();
+}
+
 //===--- What is loaded ---------------------------------------------------===//
+
+/// True if the store writes what the load reads, position by position.
+static bool isSameTile(LoadOp load, StoreOp store) {
+  return load.getView() == store.getView() && load.getStarts() == store.getStarts() &&
+         load.getEnds() == store.getEnds() && load.getSizes() == store.getSizes() &&
+         load.getSteps() == store.getSteps() && load.getHasEnd() == store.getHasEnd();
+}
+
+/// True if the load's tile in one trip has no position in common with that in another: along one
+/// dimension it begins at the counter, and is no longer than the counter's step.
+static bool movesOn(scf::ForOp loop, LoadOp load) {
+  APInt step;
+  if (!loop.isDefinedOutsideOfLoop(load.getView()) ||
+      !matchPattern(loop.getStep(), m_ConstantInt(&step)))
+    return false;
+  for (auto [d, start] : llvm::enumerate(load.getStarts())) {
+    int64_t size = load.isDropped(d) ? 1 : load.getSizes()[d];
+    if (start == loop.getInductionVar() && size >= 1 && load.getSteps()[d] >= 1 &&
+        step.sge((size - 1) * load.getSteps()[d] + 1))
+      return true;
+  }
+  return false;
+}
+
+/// True if nothing in the loop writes what the load will read in the next trip: all writes to its
+/// tensor are stores of the tile that the same trip has loaded. Where threads wait for other
+/// programs, in atomics, nothing is known.
+static bool readsOwnTile(scf::ForOp loop, LoadOp load) {
+  ViewOp root = getRootView(load.getView());
+  auto kernel = load->getParentOfType<KernelOp>();
+  if (!root || kernel->hasAttr(mayAliasName) || load.getMask() || !movesOn(loop, load))
+    return false;
+  WalkResult result = loop.getBody()->walk([&](Operation *op) {
+    if (isa<LoopLikeOpInterface, AtomicOp>(op))
+      return WalkResult::interrupt();
+    if (isa<LoadOp, GatherOp>(op))
+      return WalkResult::advance();
+    for (Value operand : op->getOperands()) {
+      if (!isa<ViewType>(operand.getType()) || isMemoryEffectFree(op))
+        continue;
+      ViewOp written = getRootView(operand);
+      auto store = dyn_cast<StoreOp>(op);
+      if (!written || (written.getBase() == root.getBase() &&
+                       !(store && store->getBlock() == loop.getBody() &&
+                         load->isBeforeInBlock(store) && isSameTile(load, store))))
+        return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return !result.wasInterrupted();
+}
 
 namespace {
 
@@ -104,6 +174,8 @@ struct Plan {
   int64_t registers = 0;               // of 32 bits, in a thread
   int64_t bytes = 0;                   // of a block in a trip
   bool clamps = false;                 // a place is known to exist in trips that there are only
+  bool fetches = false;                // a producer fetches operands of the loop's products
+  bool written = false;                // the kernel writes what is loaded
 };
 
 } // namespace
@@ -151,14 +223,35 @@ static int64_t countBytes(Type type) {
       (tile ? tile.getNumElements() : 1) * getElementBits(getElementTypeOrSelf(type)), 8);
 }
 
+/// What the places of fetches and operands in shared memory hang on. The producer loads places for
+/// itself, and what operands are computed from is the business of copies ahead.
+static DenseSet<Operation *> findSources(scf::ForOp loop) {
+  DenseSet<Operation *> sources; // looked up only
+  SmallVector<Value> pending;
+  for (Operation &op : *loop.getBody())
+    if (isa<TmaFetchOp, ClearFromOp, LocalAllocOp>(op))
+      llvm::append_range(pending, op.getOperands());
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (op && op->getBlock() == loop.getBody() && sources.insert(op).second)
+      llvm::append_range(pending, op->getOperands());
+  }
+  return sources;
+}
+
 static std::optional<Plan> makePlan(scf::ForOp loop) {
-  if (!isPlain(loop) || !waitsEachTrip(loop))
-    return std::nullopt;
   Plan plan;
   plan.loop = loop;
+  plan.fetches = hasFetches(loop);
+  if (!plan.fetches && (!isPlain(loop) || !waitsEachTrip(loop)))
+    return std::nullopt;
+  DenseSet<Operation *> sources = plan.fetches ? findSources(loop) : DenseSet<Operation *>();
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
     llvm::SetVector<Operation *> found = plan.needed;
-    if (!readsConstantMemory(load) ||
+    bool isConstant = readsConstantMemory(load);
+    if (plan.fetches && (!isa<RankedTensorType>(load.getType()) || sources.contains(load)))
+      continue;
+    if (!(isConstant || (plan.fetches && readsOwnTile(loop, load))) ||
         !llvm::all_of(load->getOperands(),
                       [&](Value operand) { return collect(loop, operand, found); }) ||
         !llvm::any_of(load->getOperands(), [&](Value operand) { return changes(loop, operand); }))
@@ -166,6 +259,7 @@ static std::optional<Plan> makePlan(scf::ForOp loop) {
     found.insert(load);
     plan.needed = std::move(found);
     plan.loads.push_back(load);
+    plan.written |= !isConstant;
     plan.clamps |= needsTrip(loop, load);
     plan.registers += countRegisters(load.getType());
     plan.bytes += countBytes(load.getType());
@@ -177,14 +271,24 @@ static std::optional<Plan> makePlan(scf::ForOp loop) {
 
 //===--- What is gained ---------------------------------------------------===//
 
-/// Programs of a launch at the extents that the contract expects; very many where nobody knows.
-static double countPrograms(KernelOp kernel) {
-  cost::Extents extents;
-  cost::IndexEvaluation evaluation(extents, {});
-  double programs = 1.0;
-  for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
-    programs *= std::max(1.0, evaluation.get(extent).value_or(1e6));
-  return programs;
+/// The same where a producer fetches for the loop. Its warps are those of few blocks, which
+/// registers decide on anew (docs/Hopper.md, Occupancy): they must suffice for those that the
+/// source asks for.
+static std::string getObstacleOfConsumers(const Plan &plan, KernelOp kernel,
+                                          const GPULimits &limits) {
+  auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
+  auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
+  constexpr int64_t warpsOfWarpgroup = 4, mostOfThread = 255;
+  int64_t warpgroups = std::max<int64_t>(1, warps.getInt() / warpsOfWarpgroup),
+          blocks = occupancy ? occupancy.getInt() : 1;
+  int64_t given = warpgroups == 1 && blocks == 1
+                      ? mostOfThread
+                      : getConsumerRegisters(limits, warpgroups, blocks, usualProducerRegisters);
+  int64_t registers = countLiveRegisters(kernel) + otherRegisters + plan.registers;
+  return registers <= given
+             ? ""
+             : "a thread that computes has " + std::to_string(given) + " registers, and " +
+                   std::to_string(registers) + " would be needed";
 }
 
 /// Why the loop is better left as it is; empty where it is not. Registers cost nothing where all
@@ -199,9 +303,11 @@ static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarge
   scf::ForOp loop = plan.loop;
   if (llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<SortOp, HistogramOp>(op); }))
     return "its trips sort or count, which takes longer than a load";
+  if (plan.fetches)
+    return getObstacleOfConsumers(plan, kernel, target.limits);
   const GPUCard &card = getCard(target);
   int64_t threads = getBlockThreads(kernel, target.limits),
-          blocks = int64_t(std::min(1e6, std::ceil(countPrograms(kernel) / card.processors)));
+          blocks = countProgramsOfProcessor(kernel, card);
   std::string many = std::to_string(blocks) + " programs for each multiprocessor ";
   int64_t warps = (blocks - 1) * threads / target.limits.warpThreads;
   if (warps > hidingWarps)
@@ -288,6 +394,9 @@ static SmallVector<Value> loadNext(const Plan &plan, OpBuilder &b) {
 static void prefetch(const Plan &plan) {
   scf::ForOp loop = plan.loop;
   IRRewriter rewriter(loop);
+  // Stores before the loop are made by other threads than those that load now.
+  if (plan.written)
+    BarrierOp::create(rewriter, loop.getLoc());
   SmallVector<Value> first = loadFirst(plan, rewriter), next = loadNext(plan, rewriter);
   unsigned carried = loop.getNumRegionIterArgs();
   auto made = cast<scf::ForOp>(*loop.replaceWithAdditionalYields(

@@ -75,8 +75,8 @@ void collectUsers(Value memory, SmallVectorImpl<Operation *> &users,
 
 class Specializer {
 public:
-  Specializer(KernelOp kernel, const GPULimits &limits)
-      : kernel(kernel), limits(limits), builder(kernel) {}
+  Specializer(KernelOp kernel, const GPUTarget &target)
+      : kernel(kernel), target(target), limits(target.limits), builder(kernel) {}
 
   LogicalResult run() {
     collectGroups();
@@ -289,8 +289,8 @@ private:
   }
 
   /// Blocks that share a multiprocessor: as many as the source says, or, where it leaves the
-  /// schedule open, as many as registers and shared memory allow. In a block of one warpgroup
-  /// nobody multiplies while that one waits or does anything else; another block does.
+  /// schedule open, as many as programs, registers and shared memory allow. In a block of one
+  /// warpgroup nobody multiplies while that one waits or does anything else; another block does.
   int64_t chooseBlocks(const Plan &plan) {
     if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
       return occupancy.getInt();
@@ -307,6 +307,7 @@ private:
     need.fixedBytes = plan.fixed;
     need.stageBytes = plan.repeated;
     need.rings = plan.rings;
+    need.programs = countProgramsOfProcessor(kernel, getCard(target));
     int64_t blocks = tile::gpu::chooseBlocks(need, limits);
     if (blocks > 1)
       kernel->setAttr(occupancyName, builder.getI64IntegerAttr(blocks));
@@ -477,6 +478,7 @@ private:
   }
 
   KernelOp kernel;
+  const GPUTarget &target;
   const GPULimits &limits;
   OpBuilder builder;
   SmallVector<Group> groups;
@@ -490,7 +492,7 @@ struct TileGPUSpecializeWarps : tile::impl::TileGPUSpecializeWarpsBase<TileGPUSp
     if (!target)
       return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      if (failed(Specializer(kernel, target->limits).run()))
+      if (failed(Specializer(kernel, *target).run()))
         return signalPassFailure();
     }
   }

@@ -224,6 +224,11 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   found.threads = 32 * found.warps + (found.bulkCopies ? 128 : 0);
   if (found.threads > 1024)
     found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";
+  int64_t parts = 1;
+  for (const LoopWork &loop : work.loops)
+    parts = std::max(parts, loop.split);
+  found.need.programs =
+      int64_t(llvm::divideCeil(uint64_t(work.programs * parts), uint64_t(target.processors)));
   estimateRegisters(work, schedule, target, found);
   estimateShared(work, schedule, target, found);
   if (found.bulkCopies && found.isOpen && !schedule.occupancy && !schedule.maxRegisters &&

@@ -1,5 +1,5 @@
 // Where the source leaves the schedule open and one warpgroup computes, as many blocks share a
-// multiprocessor as registers and stages allow; loops that follow each other share a ring.
+// multiprocessor as programs, registers and stages allow; loops that follow each other share a ring.
 // RUN: tile-opt %s --tile-gpu-specialize-warps | FileCheck %s
 
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
@@ -18,9 +18,40 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-SAME: tile.occupancy = 4
 // CHECK: tile_gpu.ring : <3, <64x64xf16
 // CHECK-NOT: tile_gpu.ring :
-tile.kernel @small params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
+tile.kernel @small params [#tile.param<"a", in, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 65536, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
 ^bb0(%p: !tile.ptr<f16>):
-  tile.yield
+  %m = tile.dim <"M", 1, 65536, opt = 65536, multiple_of = 1>
+  tile.yield %m : index
+} body {
+^bb0(%p: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %d = tile_gpu.descriptor #map
+  %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%acc = %zero) -> (tensor<64x64xf32, #acc>) {
+    %x = tile_gpu.tma_fetch %d[%c0, %i] : !a
+    %y = tile_gpu.tma_fetch %d[%i, %c0] : !a
+    %n = tile_gpu.wgmma %x, %y, %acc : !a, !a, tensor<64x64xf32, #acc>
+    scf.yield %n : tensor<64x64xf32, #acc>
+  }
+  %q = scf.for %i = %c0 to %c9 step %c1 iter_args(%acc = %r) -> (tensor<64x64xf32, #acc>) {
+    %x = tile_gpu.tma_fetch %d[%c0, %i] : !a
+    %y = tile_gpu.tma_fetch %d[%i, %c0] : !a
+    %n = tile_gpu.wgmma %x, %y, %acc : !a, !a, tensor<64x64xf32, #acc>
+    scf.yield %n : tensor<64x64xf32, #acc>
+  }
+  tile.return
+}
+
+// One program for each multiprocessor of the card: it has all shared memory, for stages.
+// CHECK-LABEL: tile.kernel @few
+// CHECK-NOT: tile.occupancy
+// CHECK: tile_gpu.ring : <8, <64x64xf16
+tile.kernel @few params [#tile.param<"a", in, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 132, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
+^bb0(%p: !tile.ptr<f16>):
+  %m = tile.dim <"M", 1, 65536, opt = 132, multiple_of = 1>
+  tile.yield %m : index
 } body {
 ^bb0(%p: !tile.ptr<f16>):
   %c0 = arith.constant 0 : index
@@ -47,9 +78,10 @@ tile.kernel @small params [#tile.param<"a", in, align = 16>] dims [] constexprs 
 // CHECK-LABEL: tile.kernel @wide
 // CHECK-NOT: tile.occupancy
 // CHECK: tile_gpu.ring : <5,
-tile.kernel @wide params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
+tile.kernel @wide params [#tile.param<"a", in, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 65536, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
 ^bb0(%p: !tile.ptr<f16>):
-  tile.yield
+  %m = tile.dim <"M", 1, 65536, opt = 65536, multiple_of = 1>
+  tile.yield %m : index
 } body {
 ^bb0(%p: !tile.ptr<f16>):
   %c0 = arith.constant 0 : index
@@ -70,9 +102,10 @@ tile.kernel @wide params [#tile.param<"a", in, align = 16>] dims [] constexprs [
 // CHECK-LABEL: tile.kernel @two
 // CHECK-NOT: tile.occupancy
 // CHECK: tile_gpu.ring : <8,
-tile.kernel @two params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
+tile.kernel @two params [#tile.param<"a", in, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 65536, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
 ^bb0(%p: !tile.ptr<f16>):
-  tile.yield
+  %m = tile.dim <"M", 1, 65536, opt = 65536, multiple_of = 1>
+  tile.yield %m : index
 } body {
 ^bb0(%p: !tile.ptr<f16>):
   %c0 = arith.constant 0 : index
@@ -93,9 +126,10 @@ tile.kernel @two params [#tile.param<"a", in, align = 16>] dims [] constexprs []
 // CHECK-LABEL: tile.kernel @staged
 // CHECK-NOT: tile.occupancy
 // CHECK: tile_gpu.ring : <4,
-tile.kernel @staged params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile.num_stages = 4 : i64} grid {
+tile.kernel @staged params [#tile.param<"a", in, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 65536, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile.num_stages = 4 : i64} grid {
 ^bb0(%p: !tile.ptr<f16>):
-  tile.yield
+  %m = tile.dim <"M", 1, 65536, opt = 65536, multiple_of = 1>
+  tile.yield %m : index
 } body {
 ^bb0(%p: !tile.ptr<f16>):
   %c0 = arith.constant 0 : index
@@ -116,9 +150,10 @@ tile.kernel @staged params [#tile.param<"a", in, align = 16>] dims [] constexprs
 // that is held while the inner loop goes round the ring would never be given back.
 // CHECK-LABEL: tile.kernel @apart
 // CHECK-COUNT-2: tile_gpu.ring :
-tile.kernel @apart params [#tile.param<"a", in, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
+tile.kernel @apart params [#tile.param<"a", in, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 65536, multiple_of = 1>] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
 ^bb0(%p: !tile.ptr<f16>):
-  tile.yield
+  %m = tile.dim <"M", 1, 65536, opt = 65536, multiple_of = 1>
+  tile.yield %m : index
 } body {
 ^bb0(%p: !tile.ptr<f16>):
   %c0 = arith.constant 0 : index
