@@ -227,17 +227,40 @@ bool Contracts::readRange(const ast::Contract &contract, const std::string &name
   return true;
 }
 
-/// `X % c == 0` for a dimension or stride X: the pair of both.
+/// A divisor of what a launch gives the expression, at least 1: of products, sums and constants.
+static int64_t getDivisor(const LaunchExpr &expr) {
+  constexpr int64_t most = int64_t(1) << 20; // beyond that nothing asks
+  if (expr.isInteger())
+    return expr.getInteger() > 0 && expr.getInteger() <= most ? expr.getInteger() : 1;
+  if (expr.isName())
+    return 1;
+  switch (expr.getOp()) {
+  case LaunchOp::Mul: {
+    int64_t a = getDivisor(expr.getOperands()[0]), b = getDivisor(expr.getOperands()[1]);
+    return a <= most / b ? a * b : 1;
+  }
+  case LaunchOp::Add:
+  case LaunchOp::Sub:
+    return std::gcd(getDivisor(expr.getOperands()[0]), getDivisor(expr.getOperands()[1]));
+  default:
+    return 1;
+  }
+}
+
+/// `X % c == 0`, or `X == 8 * Y` either way round, for a dimension or stride X: X and a divisor.
 /// Divisors are facts that alignment and vectorisation build on (DivisibilityAnalysis).
 static std::optional<std::pair<std::string, int64_t>> divisibility(const LaunchExpr &condition) {
-  if (condition.getOp() != LaunchOp::Eq || !condition.getOperands()[1].isInteger() ||
-      condition.getOperands()[1].getInteger() != 0)
+  if (condition.getOp() != LaunchOp::Eq)
     return std::nullopt;
-  const LaunchExpr &rem = condition.getOperands()[0];
-  if (rem.getOp() != LaunchOp::Rem || !rem.getOperands()[0].isName() ||
-      !rem.getOperands()[1].isInteger())
+  const LaunchExpr &left = condition.getOperands()[0], &right = condition.getOperands()[1];
+  if (left.isName())
+    return std::pair(left.getName(), getDivisor(right));
+  if (right.isName())
+    return std::pair(right.getName(), getDivisor(left));
+  if (!right.isInteger() || right.getInteger() != 0 || left.getOp() != LaunchOp::Rem ||
+      !left.getOperands()[0].isName() || !left.getOperands()[1].isInteger())
     return std::nullopt;
-  return std::pair(rem.getOperands()[0].getName(), rem.getOperands()[1].getInteger());
+  return std::pair(left.getOperands()[0].getName(), left.getOperands()[1].getInteger());
 }
 
 bool Contracts::readContract(const ast::Contract &contract, runtime::Kernel &record) {
