@@ -26,6 +26,7 @@
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/PipelineFragments.h"
 #include "passes/TileGPU/SharedLifetimes.h"
+#include "passes/TileGPU/StagedLoads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -108,21 +109,46 @@ public:
       declined(loop) << "the loop makes one trip";
       return {};
     }
+    stage(/*vectors=*/false);
+    SmallVector<LocalAllocOp> operands;
     for (LocalAllocOp alloc : loop.getBody()->getOps<LocalAllocOp>())
-      if (feedsProduct(alloc.getResult()))
-        collect(alloc);
-    if (copies.empty() || !chooseStages())
+      if (!staged.contains(alloc) && feedsProduct(alloc.getResult()))
+        operands.push_back(alloc);
+    for (LocalAllocOp alloc : operands)
+      collect(alloc);
+    // Vectors alone are no reason for a barrier in each trip.
+    if (!copies.empty())
+      stage(/*vectors=*/true);
+    if (copies.empty() || !chooseStages()) {
+      for (LocalAllocOp alloc : staged)
+        forwardStaged(alloc);
       return {};
+    }
     rewrite();
     return loop;
   }
 
 private:
+  /// Copies what operands are computed from, where that can be copied.
+  void stage(bool vectors) {
+    for (Operation *load : findStageableLoads(loop)) {
+      if ((cast<RankedTensorType>(load->getResult(0).getType()).getRank() == 1) != vectors)
+        continue;
+      LocalAllocOp alloc = stageLoad(load);
+      staged.insert(alloc);
+      collect(alloc);
+      if (copies.empty() || copies.back().alloc != alloc) {
+        staged.remove(alloc);
+        forwardStaged(alloc);
+      }
+    }
+  }
+
   void collect(LocalAllocOp alloc) {
     Operation *load = findLoad(alloc);
     std::string problem;
     if (!load) {
-      if (!isComputed(alloc.getSource()))
+      if (staged.contains(alloc) || !isComputed(alloc.getSource()))
         return;
       problem = "its values are computed from what is loaded";
     } else {
@@ -132,7 +158,7 @@ private:
       if (problem.empty())
         copies.push_back(copy);
     }
-    if (!problem.empty())
+    if (!problem.empty() && !staged.contains(alloc)) // the operand itself has its own remark
       remarkOn(alloc) << "operand is not copied ahead: " << problem << " [R0406]";
     if (!problem.empty())
       declined(loop) << "an operand is not copied ahead: " + problem;
@@ -393,7 +419,8 @@ private:
   int64_t limit; // bytes of shared memory
   OpBuilder builder;
   SmallVector<Copy> copies;
-  llvm::SmallSetVector<Operation *, 16> slice; // what computes the places of all copies
+  llvm::SmallSetVector<LocalAllocOp, 4> staged; // for the sake of the copies
+  llvm::SmallSetVector<Operation *, 16> slice;  // what computes the places of all copies
   SmallVector<Value> rings;
   int64_t stages = 0;
 };

@@ -164,12 +164,16 @@ void loadFragmentsAhead(scf::ForOp loop) {
   auto getProduct = [](LocalLoadOp read) {
     return read->hasOneUse() ? dyn_cast<MmaOp>(*read->user_begin()) : MmaOp();
   };
-  MmaOp last, first = getProduct(reads.front());
+  // What operands are computed from is read when its trip comes.
+  MmaOp last, first;
   for (LocalLoadOp read : reads) {
     MmaOp product = getProduct(read);
-    if (!product || product->getBlock() != body)
+    if (llvm::any_of(read->getUsers(), llvm::IsaPred<MmaOp>) &&
+        (!product || product->getBlock() != body))
       return;
-    if (!last || last->isBeforeInBlock(product))
+    if (product && !first)
+      first = product;
+    if (product && (!last || last->isBeforeInBlock(product)))
       last = product;
   }
   if (!first || first == last || last->isBeforeInBlock(reads.back()))

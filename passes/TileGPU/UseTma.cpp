@@ -15,6 +15,7 @@
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
+#include "passes/TileGPU/StagedLoads.h"
 #include "passes/TileGPU/TargetSupport.h"
 #include "passes/TileGPU/TensorAccess.h"
 #include "passes/TileGPU/UnusedEnds.h"
@@ -22,6 +23,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/SetVector.h"
 #include <vector>
 
 namespace tile {
@@ -127,6 +129,8 @@ public:
                                                                 : WalkResult::advance();
                      })
                      .wasInterrupted();
+    if (hasProduct)
+      stageTiles();
     if (usesWgmma)
       stageVectors();
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
@@ -147,12 +151,12 @@ public:
         declined(kernel) << "its loads stand in no loop, so that a copy would overlap with nothing";
       fetches.clear();
     }
+    forwardUnfetched();
     chooseColumns();
     for (Fetch &fetch : fetches)
       rewrite(fetch);
     for (Store &store : stores)
       rewrite(store);
-    forwardUnfetched();
   }
 
 private:
@@ -198,7 +202,8 @@ private:
       access.problem = "an end cuts a tile whose dimensions are joined";
     if (access.problem.empty())
       fetches.push_back({load, fold, alloc, std::move(access), map});
-    else if (remarks && type.getShape().size() > 1 && isReadAsOperand(alloc.getResult()))
+    else if (remarks && type.getShape().size() > 1 && !staged.contains(alloc) &&
+             isReadAsOperand(alloc.getResult()))
       remarkOn(load) << "operand is not copied by TMA: " << access.problem << " [R0402]";
     if (!access.problem.empty())
       declined(load) << "a load is not copied by TMA: " + access.problem;
@@ -221,6 +226,15 @@ private:
            });
   }
 
+  /// Tiles that a loop's operands are computed from, as packed weights are.
+  void stageTiles() {
+    kernel.getBody().walk([&](scf::ForOp loop) {
+      for (Operation *load : findStageableLoads(loop))
+        if (isa<LoadOp>(load) && cast<RankedTensorType>(load->getResult(0).getType()).getRank() > 1)
+          staged.insert(stageLoad(load));
+    });
+  }
+
   /// Vectors that go with the operands of a loop's products, as the statistics of their rows:
   /// copied with them, they are there when they are needed. Those that cannot be copied are loaded
   /// as before.
@@ -232,33 +246,23 @@ private:
           llvm::none_of(load->getUsers(), llvm::IsaPred<LocalAllocOp>))
         vectors.push_back(load);
     });
-    for (LoadOp load : vectors) {
-      auto type = cast<RankedTensorType>(load.getType());
-      builder.setInsertionPointAfter(load);
-      auto layout = SharedAttr::get(builder.getContext(), ArrayRef<int64_t>{0}, /*swizzle=*/0);
-      auto memory =
-          MemDescType::get(builder.getContext(), type.getShape(), type.getElementType(), layout);
-      auto alloc = LocalAllocOp::create(builder, load.getLoc(), memory, load.getResult());
-      auto read = LocalLoadOp::create(builder, load.getLoc(), type, alloc.getResult());
-      load.getResult().replaceAllUsesExcept(read.getResult(), alloc);
-    }
+    for (LoadOp load : vectors)
+      staged.insert(stageLoad(load));
   }
 
   /// A tile that was put into shared memory only for TMA stays in registers where that does not
   /// fetch it.
   void forwardUnfetched() {
-    SmallVector<LocalLoadOp> reads;
+    llvm::SetVector<LocalAllocOp> unfetched = staged;
     kernel.getBody().walk([&](LocalLoadOp read) {
       auto alloc = read.getSource().getDefiningOp<LocalAllocOp>();
-      if (alloc && alloc->hasOneUse() && alloc.getSource().getType() == read.getType())
-        reads.push_back(read);
+      if (alloc && alloc->hasOneUse())
+        unfetched.insert(alloc);
     });
-    for (LocalLoadOp read : reads) {
-      auto alloc = read.getSource().getDefiningOp<LocalAllocOp>();
-      read.getResult().replaceAllUsesWith(alloc.getSource());
-      read.erase();
-      alloc.erase();
-    }
+    for (Fetch &fetch : fetches)
+      unfetched.remove(fetch.alloc);
+    for (LocalAllocOp alloc : unfetched)
+      forwardStaged(alloc);
   }
 
   /// Ends of the load itself, behind which nothing is used.
@@ -563,6 +567,7 @@ private:
   int64_t limit; // bytes of shared memory
   bool remarks, hasProduct = false;
   OpBuilder builder;
+  llvm::SetVector<LocalAllocOp> staged; // for the sake of copies, unless something fetches them
   std::vector<Fetch> fetches;
   std::vector<Store> stores;
   DenseMap<Attribute, Value> descriptors; // looked up only

@@ -1,0 +1,125 @@
+// Loads that go by way of shared memory so that they can be copied there ahead of their use.
+#include "passes/TileGPU/StagedLoads.h"
+#include "passes/TileGPU/DotSelection.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+using namespace mlir;
+
+namespace tile::gpu {
+
+static bool isProduct(Operation *op) { return isa<WgmmaOp, MmaOp, FmaDotOp>(op); }
+
+/// True if a product reads the memory itself, not by way of computed registers.
+static bool isOperand(Value memory) {
+  return llvm::any_of(memory.getUsers(), [](Operation *user) {
+    if (auto read = dyn_cast<LocalLoadOp>(user))
+      return llvm::any_of(read->getUsers(), isProduct);
+    auto permute = dyn_cast<MemDescPermuteOp>(user);
+    return isProduct(user) || (permute && isOperand(permute.getResult()));
+  });
+}
+
+/// What stores the tile as it is; null if nothing does.
+static LocalAllocOp getPlace(Operation *load) {
+  for (Operation *user : load->getUsers())
+    if (auto alloc = dyn_cast<LocalAllocOp>(user); alloc && alloc->getBlock() == load->getBlock())
+      return alloc;
+  return {};
+}
+
+/// Adds the loads of the block that `value`, a tile, is computed from.
+static void collectLoads(Value value, Block *block, llvm::DenseSet<Operation *> &seen,
+                         llvm::DenseSet<Operation *> &loads) {
+  Operation *op = value.getDefiningOp();
+  if (!op || op->getBlock() != block || !seen.insert(op).second)
+    return;
+  if (isa<LoadOp, GatherOp>(op)) { // where they load from is none of a copy's business
+    loads.insert(op);
+    return;
+  }
+  if (isProduct(op))
+    return;
+  for (Value operand : op->getOperands())
+    if (isa<RankedTensorType, MemDescType>(operand.getType()))
+      collectLoads(operand, block, seen, loads);
+}
+
+/// Adds what the places of the block's accesses are computed from.
+static void collectPlaces(Operation *op, Block *block, llvm::DenseSet<Operation *> &places) {
+  for (Value operand : op->getOperands())
+    if (Operation *def = operand.getDefiningOp();
+        def && def->getBlock() == block && places.insert(def).second)
+      collectPlaces(def, block, places);
+}
+
+SmallVector<Operation *> findStageableLoads(scf::ForOp loop) {
+  Block *body = loop.getBody();
+  llvm::DenseSet<Operation *> seen, loads, places; // looked up only
+  for (Operation &op : *body)
+    if (isa<LoadOp, GatherOp>(op))
+      collectPlaces(&op, body, places);
+  for (Operation &op : *body)
+    if (isProduct(&op))
+      for (Value operand : op.getOperands().take_front(2))
+        collectLoads(operand, body, seen, loads);
+  SmallVector<Operation *> found;
+  for (Operation &op : *body) {
+    auto type = op.getNumResults() ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
+                                   : RankedTensorType();
+    if (!loads.contains(&op) || places.contains(&op) || !type ||
+        getElementBits(type.getElementType()) < 8)
+      continue;
+    LocalAllocOp place = getPlace(&op);
+    if (place ? isOperand(place.getResult()) && !op.hasOneUse()
+              : llvm::none_of(op.getUsers(), [](Operation *user) {
+                  auto fold = dyn_cast<ReshapeOp>(user);
+                  return fold && llvm::any_of(fold->getUsers(), llvm::IsaPred<LocalAllocOp>);
+                }))
+      found.push_back(&op);
+  }
+  return found;
+}
+
+LocalAllocOp stageLoad(Operation *load) {
+  auto type = cast<RankedTensorType>(load->getResult(0).getType());
+  OpBuilder builder(load->getContext());
+  LocalAllocOp place = getPlace(load);
+  builder.setInsertionPointAfter(load);
+  if (place) {
+    place->moveAfter(load);
+  } else {
+    // Neighbours in a thread's registers lie side by side; rows follow each other plainly.
+    int64_t rank = type.getRank(), fastest = rank - 1;
+    LinearLayout own = getLayout(type);
+    if (ArrayRef<Coord> registers = own.getBases(InDim::Register); !registers.empty())
+      for (int64_t d = 0; d < rank; ++d)
+        if (registers[0][d] == 1)
+          fastest = d;
+    SmallVector<int64_t> order{fastest};
+    for (int64_t d = rank; d-- > 0;)
+      if (d != fastest)
+        order.push_back(d);
+    auto layout = SharedAttr::get(builder.getContext(), order, /*swizzle=*/0);
+    auto memory =
+        MemDescType::get(builder.getContext(), type.getShape(), type.getElementType(), layout);
+    place = LocalAllocOp::create(builder, load->getLoc(), memory, load->getResult(0));
+  }
+  builder.setInsertionPointAfter(place);
+  auto read = LocalLoadOp::create(builder, load->getLoc(), type, place.getResult());
+  load->getResult(0).replaceAllUsesExcept(read.getResult(), place);
+  return place;
+}
+
+void forwardStaged(LocalAllocOp alloc) {
+  for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+    if (auto read = dyn_cast<LocalLoadOp>(user);
+        read && read.getType() == alloc.getSource().getType()) {
+      read.getResult().replaceAllUsesWith(alloc.getSource());
+      read.erase();
+    }
+  if (alloc->use_empty())
+    alloc.erase();
+}
+
+} // namespace tile::gpu

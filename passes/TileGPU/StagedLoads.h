@@ -1,0 +1,30 @@
+// Loads that go by way of shared memory so that they can be copied there ahead of their use.
+//
+//   before   r = load; a = convert(r); m = local_alloc(a); product(m)
+//   staged   s = local_alloc(load); r = local_load(s); a = convert(r); m = local_alloc(a);
+//   product(m)
+//
+// A copy ahead takes `local_alloc(load)`, whatever its mechanism. Where none does, what was staged
+// is forwarded: the threads load into registers as before.
+#ifndef TILE_PASSES_TILEGPU_STAGEDLOADS_H
+#define TILE_PASSES_TILEGPU_STAGEDLOADS_H
+
+#include "dialect/TileGPU/TileGPUDialect.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace tile::gpu {
+
+/// Loads and gathers of tiles, in the loop's own body, whose elements the operands of its products
+/// are computed from, or which are operands and are used otherwise too. In the order of the body.
+llvm::SmallVector<mlir::Operation *> findStageableLoads(mlir::scf::ForOp loop);
+
+/// Gives what `load` loads a place in shared memory, unless it has one, from which all others read.
+LocalAllocOp stageLoad(mlir::Operation *load);
+
+/// Undoes it for reads in the layout of what `alloc` stores; erases an `alloc` that has no use.
+void forwardStaged(LocalAllocOp alloc);
+
+} // namespace tile::gpu
+
+#endif
