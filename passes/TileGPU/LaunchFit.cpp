@@ -78,11 +78,15 @@ int64_t countProgramsOfProcessor(KernelOp kernel, const GPUCard &card) {
   return int64_t(std::min(double(manyPrograms), std::ceil(programs / double(card.processors))));
 }
 
+/// More warpgroups that compute than this hide nothing more of each other's waits.
+static constexpr int64_t mostWarpgroups = 4, warpsOfOne = 4;
+/// Registers of a thread for addresses, counters and descriptors.
+static constexpr int64_t others = 32;
+
 int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits) {
-  // More blocks than `most` hide nothing more. Addresses, counters and descriptors take `others`
-  // registers; with fewer stages than `useful` loads are late, unless several rings take turns:
-  // each is filled while the others' tiles are used.
-  constexpr int64_t most = 4, others = 32, useful = 3, warpsOfOne = 4, manyRings = 3;
+  // With fewer stages than `usefulStages` loads are late, unless several rings take turns: each is
+  // filled while the others' tiles are used.
+  constexpr int64_t most = mostWarpgroups, manyRings = 3;
   if (need.warps != warpsOfOne || need.stageBytes == 0)
     return 1;
   int64_t threads = (warpsOfOne + producerWarps) * limits.warpThreads;
@@ -91,10 +95,21 @@ int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits) {
     if (limits.registersFor(threads, blocks) < need.registersOnEntry ||
         registers < need.registers + others)
       continue;
-    int64_t least = blocks > 2 ? useful : need.rings >= manyRings ? 1 : 2;
+    int64_t least = blocks > 2 ? usefulStages : need.rings >= manyRings ? 1 : 2;
     if (need.fixedBytes + least * need.stageBytes <= getSharedLimit(limits, blocks))
       return blocks;
   }
+  return 1;
+}
+
+int64_t chooseBlocksOfCopies(const BlockNeed &need, const GPULimits &limits) {
+  int64_t threads = need.warps * limits.warpThreads;
+  int64_t most = std::min(mostWarpgroups * warpsOfOne / need.warps, need.programs);
+  for (int64_t blocks = most; blocks > 1; --blocks)
+    if (limits.registersFor(threads, blocks) >=
+            std::max(need.registersOnEntry, need.registers + others) &&
+        need.fixedBytes <= getSharedLimit(limits, blocks))
+      return blocks;
   return 1;
 }
 

@@ -58,6 +58,11 @@ struct BlockNeed {
 /// stages.
 int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits);
 
+/// Stages with which loads are not late.
+inline constexpr int64_t usefulStages = 3;
+/// The same without a producer: `fixedBytes` has the useful stages. So many warps compute.
+int64_t chooseBlocksOfCopies(const BlockNeed &need, const GPULimits &limits);
+
 } // namespace tile::gpu
 
 #endif

@@ -16,14 +16,17 @@
 // The one barrier does two things: it shows the copies of trip i to all threads, and no thread
 // passes it before all have done with the products of trip i - 1, whose slot is filled again behind
 // it. Copies of trips that there are not are left out, so nothing is under way behind the loop.
+// Products by wgmma are issued before the copies, whose places are computed meanwhile.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/ConstantMemory.h"
+#include "passes/Analysis/LiveRegisters.h"
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/PipelineFragments.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/StagedLoads.h"
@@ -99,9 +102,9 @@ Operation *findLoad(LocalAllocOp alloc) {
 /// A loop whose loads are to be pipelined.
 class Pipeliner {
 public:
-  Pipeliner(scf::ForOp loop, const DivisibilityAnalysis &divisibility, int64_t limit)
+  Pipeliner(scf::ForOp loop, const DivisibilityAnalysis &divisibility, const GPUTarget &target)
       : loop(loop), kernel(loop->getParentOfType<KernelOp>()), divisibility(divisibility),
-        limit(limit), builder(loop) {}
+        target(target), limit(target.limits.sharedPerBlock()), builder(loop) {}
 
   /// Returns the loop that it has made; null if it leaves the loop as it is.
   scf::ForOp run() {
@@ -270,6 +273,8 @@ private:
     if (auto trips = loop.getStaticTripCount())
       wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostStages * 4));
     int64_t share = requested && !kernel->hasAttr(occupancyName) ? limit : getShareOfBlock();
+    if (!requested && !kernel->hasAttr(occupancyName))
+      share = std::min(share, getSharedLimit(target.limits, chooseBlocks(ring)));
     stages = wanted;
     std::optional<int64_t> bytes;
     while (stages > 1 && (!(bytes = planSharedBytes(kernel, ring, stages)) ||
@@ -306,6 +311,28 @@ private:
     });
     return std::min(mostStages,
                     2 + int64_t(llvm::divideCeil(copyLatency, std::max<int64_t>(clocks, 1))));
+  }
+
+  /// Blocks that share a multiprocessor where products run on wgmma and the source leaves their
+  /// number open: all threads of a block wait for its products at once, and another block's
+  /// multiply meanwhile, if it has enough stages.
+  int64_t chooseBlocks(const CopyRing &ring) {
+    auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
+    bool waits =
+        llvm::any_of(copies, [](Copy &copy) { return isReadByWgmma(copy.alloc.getResult()); });
+    bool fetches =
+        kernel.getBody().walk([](TmaFetchOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    if (!warps || !waits || fetches || kernel->hasAttr(requestedWarpsName) ||
+        kernel->hasAttr(maxRegistersName))
+      return 1;
+    std::optional<int64_t> bytes = planSharedBytes(kernel, ring, usefulStages);
+    BlockNeed need;
+    need.warps = warps.getInt();
+    need.registers = countLiveRegisters(kernel);
+    need.registersOnEntry = getRegisterNeed(kernel).registers;
+    need.fixedBytes = bytes.value_or(limit + 1);
+    need.programs = countProgramsOfProcessor(kernel, getCard(target));
+    return chooseBlocksOfCopies(need, target.limits);
   }
 
   /// Bytes of shared memory that leave room for as many blocks as registers do.
@@ -396,8 +423,17 @@ private:
     Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, zero);
     Value before = arith::SelectOp::create(builder, loc, first, last,
                                            arith::SubIOp::create(builder, loc, slot, one));
+    SmallVector<WgmmaOp> products = findFirstProducts();
+    if (!products.empty())
+      builder.setInsertionPointAfter(products.back());
     // Behind the operations of the slice, which are cloned, none is needed by the copies.
     createCopies(next, before, isLess(next, loop.getUpperBound()));
+    for (auto [i, product] : llvm::enumerate(products)) {
+      product.setAsync(true);
+      auto done = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(),
+                                      product.getResult(), products.size() - 1 - i);
+      product.getResult().replaceAllUsesExcept(done.getResult(), done);
+    }
     for (auto [copy, slots] : llvm::zip(copies, rings)) {
       builder.setInsertionPoint(copy.alloc);
       Value memory = SlotOp::create(builder, copy.load->getLoc(), slots, slot);
@@ -413,9 +449,40 @@ private:
     }
   }
 
+  /// True for a tile in shared memory that stays as it is throughout a trip.
+  bool lastsForTrip(Value memory) {
+    while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
+      memory = permute.getSource();
+    return loop.isDefinedOutsideOfLoop(memory) ||
+           llvm::any_of(copies, [&](Copy &copy) { return copy.alloc.getResult() == memory; });
+  }
+
+  /// Products by wgmma that all can be issued before the first result is used, and whose operands
+  /// last: copies are made while they run.
+  SmallVector<WgmmaOp> findFirstProducts() {
+    SmallVector<WgmmaOp> products;
+    DenseSet<Value> results; // looked up only
+    for (Operation &op : *loop.getBody()) {
+      bool uses = false;
+      op.walk([&](Operation *inner) {
+        uses |= llvm::any_of(inner->getOperands(), [&](Value v) { return results.contains(v); });
+      });
+      auto product = dyn_cast<WgmmaOp>(op);
+      if (uses || (product && (product.getAsync() || !isa<MemDescType>(product.getA().getType()) ||
+                               !lastsForTrip(product.getA()) || !lastsForTrip(product.getB()))))
+        break;
+      if (product) {
+        products.push_back(product);
+        results.insert(product.getResult());
+      }
+    }
+    return products;
+  }
+
   scf::ForOp loop;
   KernelOp kernel;
   const DivisibilityAnalysis &divisibility;
+  const GPUTarget &target;
   int64_t limit; // bytes of shared memory
   OpBuilder builder;
   SmallVector<Copy> copies;
@@ -447,7 +514,7 @@ struct TileGPUPipelineCopies : tile::impl::TileGPUPipelineCopiesBase<TileGPUPipe
     });
     SmallVector<scf::ForOp> pipelined;
     for (scf::ForOp loop : loops)
-      if (scf::ForOp made = Pipeliner(loop, divisibility, target->limits.sharedPerBlock()).run())
+      if (scf::ForOp made = Pipeliner(loop, divisibility, *target).run())
         pipelined.push_back(made);
     for (scf::ForOp loop : pipelined) {
       splitProducts(loop);
