@@ -87,7 +87,7 @@ tile.kernel @written params [#tile.param<"a", inout, align = 16>, #tile.param<"b
 // -----
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
-tile.kernel @converted params [#tile.param<"a", in, align = 16>, #tile.param<"b", inout, align = 16>, #tile.param<"c", out, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 4096, multiple_of = 1>, #tile.dim<"K", 8, 65536, opt = 4096, multiple_of = 8>, #tile.dim<"N", 8, 65536, opt = 4096, multiple_of = 8>] constexprs [] grid {
+tile.kernel @converted params [#tile.param<"a", inout, align = 16>, #tile.param<"b", inout, align = 16>, #tile.param<"c", out, align = 16>] dims [#tile.dim<"M", 1, 65536, opt = 4096, multiple_of = 1>, #tile.dim<"K", 8, 65536, opt = 4096, multiple_of = 8>, #tile.dim<"N", 8, 65536, opt = 4096, multiple_of = 8>] constexprs [] grid {
 ^bb0(%arg0: !tile.ptr<f16>, %arg1: !tile.ptr<f16>, %arg2: !tile.ptr<f32>):
   %c64 = arith.constant 64 : index
   %0 = tile.dim <"M", 1, 65536, opt = 4096, multiple_of = 1>
