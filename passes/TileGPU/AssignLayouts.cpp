@@ -8,6 +8,7 @@
 // that become copies, DeferRowSums and PipelineFragments make new tiles with layouts of their own.
 #include "passes/Passes.h"
 #include "passes/Report/KernelRemark.h"
+#include "passes/TileGPU/CarryTransposed.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/PartLayouts.h"
 #include "passes/TileGPU/ProgramOrder.h"
@@ -530,6 +531,7 @@ struct TileGPUAssignLayouts : tile::impl::TileGPUAssignLayoutsBase<TileGPUAssign
         remarkSlowDots(kernel, shape);
       LayoutInference inference(kernel, shape);
       Assigner(kernel, inference).run();
+      carryTransposed(kernel);
       kernel->setAttr(numWarpsName, Builder(kernel).getI64IntegerAttr(shape.numWarps));
       orderAccesses(kernel);
     }
