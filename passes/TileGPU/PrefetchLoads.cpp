@@ -76,16 +76,14 @@ static bool isRecurrence(scf::ForOp loop) {
          });
 }
 
-/// True for a loop without others in it whose operations all work on registers, in a kernel for
-/// which no producer fetches.
+/// True if a producer will fetch for some loop of the kernel.
+static bool hasProducer(KernelOp kernel) {
+  return kernel.getBody().walk([](TmaFetchOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+/// True for a loop without others in it whose operations all work on registers.
 static bool isPlain(scf::ForOp loop) {
-  if (loop->getParentOfType<KernelOp>()
-          .getBody()
-          .walk([](Operation *op) {
-            return isa<TmaFetchOp, WarpSpecializeOp>(op) ? WalkResult::interrupt()
-                                                         : WalkResult::advance();
-          })
-          .wasInterrupted())
+  if (loop->getParentOfType<WarpSpecializeOp>())
     return false;
   WalkResult result = loop.getBody()->walk([](Operation *op) {
     auto isMemory = [](Type type) { return isa<MemDescType>(type); };
@@ -223,13 +221,12 @@ static int64_t countBytes(Type type) {
       (tile ? tile.getNumElements() : 1) * getElementBits(getElementTypeOrSelf(type)), 8);
 }
 
-/// What the places of fetches and operands in shared memory hang on. The producer loads places for
-/// itself, and what operands are computed from is the business of copies ahead.
+/// What the places of fetches hang on: the producer loads these for itself.
 static DenseSet<Operation *> findSources(scf::ForOp loop) {
   DenseSet<Operation *> sources; // looked up only
   SmallVector<Value> pending;
   for (Operation &op : *loop.getBody())
-    if (isa<TmaFetchOp, ClearFromOp, LocalAllocOp>(op))
+    if (isa<TmaFetchOp, ClearFromOp>(op))
       llvm::append_range(pending, op.getOperands());
   while (!pending.empty()) {
     Operation *op = pending.pop_back_val().getDefiningOp();
@@ -271,7 +268,7 @@ static std::optional<Plan> makePlan(scf::ForOp loop) {
 
 //===--- What is gained ---------------------------------------------------===//
 
-/// The same where a producer fetches for the loop. Its warps are those of few blocks, which
+/// The same where a producer fetches for the kernel. Its warps are those of few blocks, which
 /// registers decide on anew (docs/Hopper.md, Occupancy): they must suffice for those that the
 /// source asks for.
 static std::string getObstacleOfConsumers(const Plan &plan, KernelOp kernel,
@@ -312,6 +309,10 @@ static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarge
   int64_t warps = (blocks - 1) * threads / target.limits.warpThreads;
   if (warps > hidingWarps)
     return many + "hide each other's waits";
+  if (hasProducer(kernel))
+    if (std::string obstacle = getObstacleOfConsumers(plan, kernel, target.limits);
+        !obstacle.empty())
+      return obstacle;
   int64_t registers = countLiveRegisters(kernel) + otherRegisters + plan.registers;
   if (blocks > target.limits.blocksPerProcessor ||
       target.limits.registersFor(threads, blocks) < registers)
