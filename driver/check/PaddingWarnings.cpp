@@ -41,6 +41,34 @@ static void addPadFixIt(DiagnosticBuilder &report, const SourceManager &sources,
                  "read what changes nothing instead");
 }
 
+/// What tells the lanes of the reduced tile that exist: `inside` of the whole access where the tile
+/// has its dimensions, else of the clipped dimension alone (a place on each of the others, as in
+/// `inside(k[n, 0])`), turned into its place. Empty where the source does not show it.
+static std::string makeMask(StringRef access, const PaddingFinding &finding) {
+  if (finding.inPlace)
+    return "inside(" + access.str() + ")";
+  size_t open = access.find('[');
+  if (finding.dim < 0 || open == StringRef::npos || access.count('[') != access.count(']') ||
+      access.rfind('[', access.size() - 1) != open)
+    return "";
+  SmallVector<StringRef> items;
+  access.slice(open + 1, access.size() - 1).split(items, ',');
+  auto load = cast<LoadOp>(finding.load);
+  if (items.size() != load.getSizes().size())
+    return "";
+  std::string text = "inside(" + access.take_front(open + 1).str();
+  for (auto [d, item] : llvm::enumerate(items)) {
+    bool isOther = load.getSizes()[d] >= 0 && int64_t(d) != finding.dim;
+    text += (d ? ", " : "") + (isOther ? "0" : item.trim().str());
+  }
+  text += "])";
+  if (finding.after)
+    text += "[:";
+  for (unsigned d = 0; d < finding.after; ++d)
+    text += ", None";
+  return finding.after ? text + "]" : text;
+}
+
 void reportPadding(mlir::ModuleOp module, Session &session) {
   const SourceManager &sources = session.getSources();
   findPaddingReductions(module, [&](const PaddingFinding &finding) {
@@ -55,17 +83,21 @@ void reportPadding(mlir::ModuleOp module, Session &session) {
     report.note(access.isValid() ? access : load, "lanes of this load may not exist");
     bool alone = from->hasOneUse();
     std::string text = access.isValid() ? sources.text(access).str() : std::string("x[...]");
+    std::string mask = makeMask(text, finding);
+    StringRef meaning = mask.empty() ? ", with an e that is true of the lanes of v that exist" : "";
+    if (mask.empty())
+      mask = finding.neutral.empty() ? "exists" : "e";
     if (finding.neutral.empty()) {
       auto [before, after] = StringRef(finding.advice).split('$');
-      report.note(before + text + after);
+      report.note(before + mask + after);
     } else if (finding.direct && access.isValid() && alone)
       addPadFixIt(report, sources, access, finding.neutral);
     else if (finding.direct && access.isValid())
       report.note("load it for this with what changes nothing: load(" + text +
                   ", pad: " + finding.neutral + ")");
     else
-      report.note("put what changes nothing in their place: where(inside(" + text + "), v, " +
-                  finding.neutral + ")");
+      report.note("put what changes nothing in their place: where(" + mask + ", v, " +
+                  finding.neutral + ")" + meaning);
   });
 }
 

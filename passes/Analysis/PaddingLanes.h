@@ -15,7 +15,9 @@ struct Lanes {
   enum Kind { Exist, Constant, Unknown } kind = Exist; // Exist: there are none, or they do no harm
   double value = 0;                                    // of Constant
   mlir::Operation *load = nullptr;
-  bool direct = false; // still the load's padding, moved or converted
+  bool direct = false;  // still the load's padding, moved or converted
+  int64_t dim = -1;     // of the load's tile that is clipped; -1: not known
+  bool inPlace = false; // all dimensions of the value are those of the load's tile
 
   bool operator==(const Lanes &other) const {
     bool sameValue = value == other.value || (std::isnan(value) && std::isnan(other.value));

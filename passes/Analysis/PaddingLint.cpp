@@ -106,8 +106,10 @@ private:
                  regroup(op->getOperand(0), cast<RankedTensorType>(op->getResult(0).getType())));
     if (auto permute = dyn_cast<PermuteOp>(op)) {
       State source = get(permute.getSource()), state;
-      for (int64_t d : permute.getPermutation())
+      for (int64_t d : permute.getPermutation()) {
         state.push_back(source[d]);
+        state.back().inPlace = false;
+      }
       return set(permute.getResult(), state);
     }
     if (OpTrait::hasElementwiseMappableTraits(op))
@@ -130,6 +132,8 @@ private:
         lanes.value = pad.value_or(0);
         lanes.load = load;
         lanes.direct = true;
+        lanes.dim = int64_t(state.size());
+        lanes.inPlace = true;
       }
       state.push_back(size == 1 ? Lanes() : lanes);
     }
@@ -143,8 +147,12 @@ private:
     if (!type)
       return;
     std::optional<double> pad = getUniform(gather.getPad());
-    auto padding = [&](Operation *load, bool isPad) {
+    auto padding = [&](Operation *load, bool isPad, const Lanes *position = nullptr) {
       Lanes lanes;
+      if (position) {
+        lanes.dim = position->dim;
+        lanes.inPlace = position->inPlace;
+      }
       lanes.kind = isPad && pad ? Lanes::Constant : Lanes::Unknown;
       lanes.value = isPad ? pad.value_or(0) : 0;
       lanes.load = load;
@@ -158,7 +166,7 @@ private:
       for (auto [mine, lanes] : llvm::zip(state, get(positions)))
         if (lanes.kind != Lanes::Exist && lanes.load)
           mine = padding::join(
-              mine, padding(lanes.load, lanes.kind == Lanes::Constant && lanes.value < 0));
+              mine, padding(lanes.load, lanes.kind == Lanes::Constant && lanes.value < 0, &lanes));
     if (Value mask = gather.getMask())
       for (auto [mine, lanes] : llvm::zip(state, get(mask)))
         if (mine.kind != Lanes::Exist && lanes.kind == Lanes::Constant && lanes.value == 0)
@@ -198,8 +206,10 @@ private:
     ArrayRef<int64_t> a = sourceType.getShape(), b = type.getShape();
     if (sourceType.getNumElements() != type.getNumElements()) { // broadcast: aligned at the right
       for (size_t d = 0; d < a.size(); ++d)
-        if (a[d] == b[b.size() - a.size() + d])
+        if (a[d] == b[b.size() - a.size() + d]) {
           to[b.size() - a.size() + d] = from[d];
+          to[b.size() - a.size() + d].inPlace = false;
+        }
       return to;
     }
     size_t i = 0, j = 0;
@@ -218,6 +228,9 @@ private:
       for (size_t d = i0; d < i; ++d)
         if (a[d] > 1)
           all = padding::join(all, from[d]);
+      all.inPlace = false;
+      if (i - i0 != 1 || j - j0 != 1) // lanes of several dimensions, or parts of one
+        all.dim = -1;
       for (size_t d = j0; d < j; ++d)
         if (b[d] > 1)
           to[d] = all;
@@ -255,6 +268,8 @@ private:
         continue;
       result[d] = evaluate(op, operands);
       result[d].load = padded.load;
+      result[d].dim = padded.dim;
+      result[d].inPlace = padded.inPlace;
       result[d].direct = direct && result[d].kind == Lanes::Constant;
       if (!result[d].load) // from `inside` alone: nothing to complain of
         result[d].kind = result[d].kind == Lanes::Constant ? Lanes::Constant : Lanes::Exist;
@@ -274,8 +289,9 @@ private:
 
   //===--- Uses that padding can change -----------------------------------===//
 
-  void complain(Operation *op, const Lanes &lanes, StringRef what, StringRef neutral,
-                StringRef advice = "") {
+  /// `operand` is the reduced tile, and `d` its dimension of which `lanes` are.
+  void complain(Operation *op, Value operand, int64_t d, const Lanes &lanes, StringRef what,
+                StringRef neutral, StringRef advice = "") {
     if (!speaks || !lanes.load)
       return;
     std::string found = "what was computed from padding";
@@ -296,8 +312,20 @@ private:
       unsigned width = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
       text = (neutral == "the lowest" ? "lowest(i" : "highest(i") + std::to_string(width) + ")";
     }
+    int64_t dim = -1;
+    if (auto load = dyn_cast<LoadOp>(lanes.load); load && lanes.dim >= 0)
+      dim = getTensorDim(load, lanes.dim);
+    int64_t rank = cast<RankedTensorType>(operand.getType()).getRank();
     report({op, lanes.load, what.str(), found, text, lanes.direct && isa<LoadOp>(lanes.load),
-            advice.str()});
+            advice.str(), lanes.inPlace, dim, unsigned(rank - d - 1)});
+  }
+
+  /// The dimension of the tensor from which dimension `dim` of the load's tile comes.
+  static int64_t getTensorDim(LoadOp load, int64_t dim) {
+    for (auto [d, size] : llvm::enumerate(load.getSizes()))
+      if (size >= 0 && dim-- == 0)
+        return int64_t(d);
+    return -1;
   }
 
   struct Names {
@@ -327,10 +355,12 @@ private:
                      lanes.value == 0;
         left.push_back(lanes);
         left.back().direct = false;
+        left.back().inPlace = false;
         if (!keeps)
           left.back().kind = Lanes::Unknown;
       } else if (!said && !isHarmless(reduce.getKind(), lanes, reduce.getSource())) {
-        complain(reduce, lanes, name.what, isFloat ? name.onFloats : name.onIntegers);
+        complain(reduce, reduce.getSource(), int64_t(d), lanes, name.what,
+                 isFloat ? name.onFloats : name.onIntegers);
         said = true;
       }
     }
@@ -344,9 +374,10 @@ private:
     for (auto [d, lanes] : llvm::enumerate(get(reduce.getSource())))
       if ((!reduce.getAxis() || *reduce.getAxis() == d) &&
           !isHarmless(isMax ? ReduceKind::Max : ReduceKind::Min, lanes, reduce.getSource()))
-        return complain(
-            reduce, lanes, isMax ? "the position of the maximum" : "the position of the minimum",
-            isFloat ? (isMax ? "-inf" : "inf") : (isMax ? "the lowest" : "the highest"));
+        return complain(reduce, reduce.getSource(), int64_t(d), lanes,
+                        isMax ? "the position of the maximum" : "the position of the minimum",
+                        isFloat ? (isMax ? "-inf" : "inf")
+                                : (isMax ? "the lowest" : "the highest"));
   }
 
   /// Of the tiles that a function combines: their lanes along the axis, and the first that is
@@ -370,16 +401,17 @@ private:
   }
 
   /// Says that padding changes what a function of the program combines.
-  void complainOfFunction(Operation *op, Block &combiner, const Lanes &lanes, StringRef what) {
+  void complainOfFunction(Operation *op, int64_t axis, Block &combiner, const Lanes &lanes,
+                          StringRef what) {
     std::optional<ReduceKind> kind;
     if (llvm::hasNItems(combiner.without_terminator(), 1))
       kind = getReduceKind(&combiner.front());
     bool isFloat = isa<FloatType>(getElementTypeOrSelf(op->getOperand(0)));
     if (kind)
-      return complain(op, lanes, what,
+      return complain(op, op->getOperand(0), axis, lanes, what,
                       isFloat ? getNames(*kind).onFloats : getNames(*kind).onIntegers);
-    complain(op, lanes, what, "",
-             "put what changes nothing in their place: where(inside($), v, e), with an e for which "
+    complain(op, op->getOperand(0), axis, lanes, what, "",
+             "put what changes nothing in their place: where($, v, e), with an e for which "
              "the function of v and e is v");
   }
 
@@ -388,14 +420,15 @@ private:
     Block &combiner = reduce.getCombiner().front();
     if (padded.first.kind != Lanes::Exist &&
         !(padded.known && leavesAlone(combiner, padded.values)))
-      complainOfFunction(reduce, combiner, padded.first, "the result of 'reduce'");
+      complainOfFunction(reduce, reduce.getAxis(), combiner, padded.first,
+                         "the result of 'reduce'");
     for (auto [source, result] : llvm::zip(reduce.getSources(), reduce.getResults())) {
       if (!isa<RankedTensorType>(result.getType()))
         continue;
       State state = get(source);
       state.erase(state.begin() + reduce.getAxis());
       for (Lanes &lanes : state) { // whole lines of padding
-        lanes.direct = false;
+        lanes.direct = lanes.inPlace = false;
         if (lanes.kind != Lanes::Exist)
           lanes.kind = Lanes::Unknown;
       }
@@ -427,7 +460,7 @@ private:
                    });
     if (reaches && padded.first.kind != Lanes::Exist &&
         !(padded.known && leavesAlone(combiner, padded.values)))
-      complainOfFunction(scan, combiner, padded.first, "the scan");
+      complainOfFunction(scan, axis, combiner, padded.first, "the scan");
     for (auto [source, result] : llvm::zip(scan.getSources(), scan.getResults())) {
       State state = get(source);
       state[axis] = Lanes();
@@ -457,7 +490,8 @@ private:
     if (lanes.kind == Lanes::Exist)
       lanes = key;
     bool isFloat = isa<FloatType>(getElementTypeOrSelf(tile));
-    complain(sort, lanes, sort.getFirst() ? "the choice of 'topk'" : "the order",
+    complain(sort, sort.getSource(), sort.getAxis(), lanes,
+             sort.getFirst() ? "the choice of 'topk'" : "the order",
              isFloat        ? "nan"
              : isDescending ? "the lowest"
                             : "the highest");
@@ -484,11 +518,11 @@ private:
 
   void visitHistogram(HistogramOp histogram) {
     double bins = double(histogram.getType().getNumElements());
-    for (const Lanes &lanes : get(histogram.getSource()))
+    for (auto [d, lanes] : llvm::enumerate(get(histogram.getSource())))
       if (lanes.kind == Lanes::Unknown ||
           (lanes.kind == Lanes::Constant && lanes.value >= 0 && lanes.value < bins))
-        return complain(histogram, lanes, "the histogram", "",
-                        "count what exists alone: histogram(…, mask: inside($))");
+        return complain(histogram, histogram.getSource(), int64_t(d), lanes, "the histogram", "",
+                        "count what exists alone: histogram(…, mask: $)");
   }
 
   void visitDot(DotOp dot) {
@@ -500,7 +534,8 @@ private:
     };
     bool padded = left.kind != Lanes::Exist || right.kind != Lanes::Exist;
     if (padded && !isZero(left) && !isZero(right))
-      complain(dot, left.load ? left : right, "the sum of 'dot'", "0");
+      complain(dot, left.load ? dot.getA() : dot.getB(), left.load ? rank - 1 : rank - 2,
+               left.load ? left : right, "the sum of 'dot'", "0");
     for (size_t d = 0; d < rank; ++d) {
       Lanes lanes = d + 2 < rank ? padding::join(a[d], b[d]) : d + 2 == rank ? a[d] : b[d];
       if (lanes.kind == Lanes::Exist)
@@ -508,7 +543,7 @@ private:
       bool staysZero = isZero(lanes) && (isZero(acc[d]) || getUniform(dot.getAcc()) == 0.0 ||
                                          isCarried(dot.getAcc()));
       lanes.kind = staysZero ? Lanes::Constant : Lanes::Unknown;
-      lanes.direct = false;
+      lanes.direct = lanes.inPlace = false;
       result[d] = lanes;
     }
     set(dot.getResult(), result);

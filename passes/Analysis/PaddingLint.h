@@ -19,7 +19,13 @@ struct PaddingFinding {
   std::string found;          // "0", or "what was computed from padding" in place of a number
   std::string neutral;        // what would change nothing: "0", "-inf"
   bool direct;                // the load's padding itself is reduced, so that `pad:` settles it
-  std::string advice;         // what to do where `neutral` is empty, with $ for the access
+  std::string advice;         // what to do where `neutral` is empty, with $ for `inside(...)`
+  // Which `inside(...)` tells the lanes of the reduced tile that do not exist. A tile that a
+  // product, a permutation or a broadcast has made has other dimensions than the load: the clipped
+  // one alone is asked for then, and put into its place.
+  bool inPlace;   // the load's whole tile says it
+  int64_t dim;    // the clipped dimension of the load's tensor; -1: not known
+  unsigned after; // dimensions of the reduced tile behind the padded one
 };
 
 /// Calls `report` for each finding, in program order. Which lanes may not exist is as the accesses'
