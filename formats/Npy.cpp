@@ -269,7 +269,7 @@ Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dt
   array.shape = header.shape;
   const char *data = bytes.data() + begin + length;
   array.data.resize(present);
-  if (header.fortran && array.shape.size() > 1)
+  if (header.fortran && array.shape.size() > 1 && present) // strides of an empty array may not fit
     transpose(data, array.data.data(), array.shape, size, count);
   else if (present)
     std::memcpy(array.data.data(), data, present);

@@ -143,6 +143,11 @@ TEST(Npy, EmptyArraysMayHaveAnyOtherExtent) {
                      array));
   EXPECT_EQ(array.elementCount(), 0);
   EXPECT_EQ(array.shape, (std::vector<int64_t>{1614, 9000000623780008, 0}));
+  EXPECT_FALSE(parse(file("{'descr': '<f4', 'fortran_order': True, "
+                          "'shape': (1614, 9000000623780008, 8000000, 0), }",
+                          0),
+                     array));
+  EXPECT_EQ(array.elementCount(), 0);
 }
 
 TEST(Npy, KeysOnce) {
