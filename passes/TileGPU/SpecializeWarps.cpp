@@ -460,12 +460,31 @@ private:
           read = here;
       fetch.getResult().replaceAllUsesWith(tile);
     }
-    builder.setInsertionPointAfter(group.lastUser->isBeforeInBlock(after) ? after : group.lastUser);
+    Operation *last = group.lastUser->isBeforeInBlock(after) ? after : group.lastUser;
+    if (Operation *fence = group.perWarp ? findFence(last, group) : nullptr)
+      last = fence;
+    builder.setInsertionPointAfter(last);
     auto release = RingReleaseOp::create(builder, group.lastUser->getLoc(), group.ring);
     if (group.perWarp && isFenced(read, release))
       release->setAttr(fencedName, builder.getUnitAttr());
     for (TmaFetchOp fetch : group.fetches)
       fetch.erase();
+  }
+
+  /// The next tile that is stored for wgmma behind a slot's last load: its fence serves the slot's
+  /// release, too, which waits for it where other slots keep the producer going. Null if a product
+  /// or a region comes first.
+  static Operation *findFence(Operation *last, Group &group) {
+    constexpr int64_t enoughStages = 3;
+    if (!isa<LocalLoadOp>(last) || cast<RingType>(group.ring.getType()).getStages() < enoughStages)
+      return nullptr;
+    for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
+      if (isa<WgmmaOp>(op) || op->getNumRegions())
+        return nullptr;
+      if (auto alloc = dyn_cast<LocalAllocOp>(op); alloc && isReadByWgmma(alloc.getResult()))
+        return op;
+    }
+    return nullptr;
   }
 
   /// True if what stands between the last ordinary load from a slot and its release fences the one

@@ -13,7 +13,7 @@
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // A vector that is read right before the first product comes with its operand; what is stored for
 // the second product has fenced its read when the slot goes back. One that is read later has a ring
-// of its own, and a fence of its own.
+// of its own, whose release waits for the same fence.
 // CHECK-LABEL: tile.kernel @vectors
 // CHECK-DAG: %[[FIRST:.*]] = tile_gpu.ring per_warp : <{{[0-9]+}}, <64x64xf16, {{.*}}>>, <64xf32, {{.*}}>>>
 // CHECK-DAG: %[[LATER:.*]] = tile_gpu.ring per_warp : <{{[0-9]+}}, <64xf32, {{[^,]*}}, {{[^,]*}}>>>
@@ -28,8 +28,8 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK:   tile_gpu.wgmma
 // CHECK:   tile_gpu.ring_wait %[[LATER]]
 // CHECK-NEXT: tile_gpu.local_load
-// CHECK-NEXT: tile_gpu.ring_release %[[LATER]] : <
 // CHECK:   tile_gpu.local_alloc
+// CHECK-NEXT: tile_gpu.ring_release %[[LATER]] {tile_gpu.fenced}
 // CHECK:   tile_gpu.wgmma
 // CHECK-NEXT: tile_gpu.ring_release %[[FIRST]] {tile_gpu.fenced}
 tile.kernel @vectors params [#tile.param<"q", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs []
