@@ -376,12 +376,16 @@ static SmallVector<Value> loadFirst(const Plan &plan, OpBuilder &b) {
   return SmallVector<Value>(branch.getResults());
 }
 
-/// The loads of the trip behind the one that runs, at its beginning.
+/// The loads of the trip behind the one that runs, at its beginning; behind operands that it stores
+/// for wgmma, whose fence would wait for them.
 static SmallVector<Value> loadNext(const Plan &plan, OpBuilder &b) {
   scf::ForOp loop = plan.loop;
   Location loc = loop.getLoc();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
+  if (plan.fetches)
+    for (LocalAllocOp alloc : loop.getBody()->getOps<LocalAllocOp>())
+      b.setInsertionPointAfter(alloc);
   Value counter = loop.getInductionVar(),
         next = arith::AddIOp::create(b, loc, counter, loop.getStep());
   if (plan.clamps) { // the last trip loads its own once more
