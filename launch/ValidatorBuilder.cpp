@@ -126,6 +126,9 @@ bool ValidatorBuilder::isUsed(const Param &scalar) const {
   for (const Contract &contract : kernel.contracts)
     if (used(contract.condition))
       return true;
+  for (const Fact &fact : kernel.facts)
+    if (used(fact.condition))
+      return true;
   for (const Param &param : kernel.params) {
     if (std::any_of(param.dims.begin(), param.dims.end(), used))
       return true;

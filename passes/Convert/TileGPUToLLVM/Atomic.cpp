@@ -143,7 +143,7 @@ private:
     SmallVector<Value> operands{address};
     auto name = [&] { return "$" + std::to_string(next++); };
     std::string result = reduces ? "" : name(), place = name(), list;
-    constraints = reduces ? "l" : "=" + kind + ",l";
+    constraints = reduces ? "l" : "=&" + kind + ",l"; // 0 is written before inputs are read
     for (Value operand : {expected, value}) {
       if (!operand)
         continue;

@@ -165,7 +165,7 @@ struct LowerPtx : OpConversionPattern<PtxOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     Type type = getTypeConverter()->convertType(op.getType()), element = getElementTypeOrSelf(type);
-    std::string constraints = "=" + constraintOf(element);
+    std::string constraints = "=&" + constraintOf(element); // the text may write it first
     for (Value operand : adaptor.getOperands())
       constraints += "," + constraintOf(getElementTypeOrSelf(operand.getType()));
     // In braces, so that registers that the text declares are its own each time.

@@ -84,9 +84,9 @@ StringRef getConstraint(Type word) { return word.isF32() ? "f" : word.isInteger(
 /// start from (or none).
 Value createAsm(OpBuilder &builder, Location loc, StringRef text, Type word, unsigned results,
                 ArrayRef<Value> inputs, ArrayRef<Value> tied) {
-  std::string constraints;
+  std::string constraints, result = tied.empty() ? "=&" : "="; // written before all is read
   for (unsigned i = 0; i < results; ++i)
-    constraints += ("=" + getConstraint(word) + ",").str();
+    constraints += (result + getConstraint(word) + ",").str();
   for (Value input : inputs)
     constraints += (getConstraint(input.getType()) + ",").str();
   for (unsigned i = 0; i < tied.size(); ++i)
