@@ -1,5 +1,5 @@
-"""Values that are replaced by what an instruction of several steps makes of them: registers.py TILEC
-FOLDER. Inputs that die there must not lie in the registers of results, which are written first."""
+"""Values that are replaced by results of instructions of several steps: registers.py TILEC FOLDER.
+Inputs that die there must not lie in the registers of results, which are written first."""
 
 import os
 import subprocess
