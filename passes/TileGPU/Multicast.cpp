@@ -21,6 +21,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUMULTICAST
@@ -91,9 +92,12 @@ private:
           changed |= mark(branch.getResult(i));
       return changed;
     }
-    // Of other operations with regions nothing is known; that of a scan is its function.
+    // Of other operations with regions nothing is known; that of a scan is its function, which may
+    // read values from around it.
+    llvm::SetVector<Value> used(op->operand_begin(), op->operand_end());
+    getUsedValuesDefinedAbove(op->getRegions(), used);
     varying |= (op->getNumRegions() > 0 && !isa<ScanOp, ReduceByOp>(op)) ||
-               llvm::any_of(op->getOperands(), [&](Value operand) { return varies(operand); });
+               llvm::any_of(used, [&](Value value) { return varies(value); });
     if (varying)
       for (Value result : op->getResults())
         changed |= mark(result);

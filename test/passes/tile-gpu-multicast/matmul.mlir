@@ -54,7 +54,7 @@ tile.kernel @bands params [#tile.param<"a", in, align = 16>] dims [] constexprs 
 !a = !tile_gpu.memdesc<64x64xf16, #s>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// A scan is as alike as what it goes over.
+// A scan is as alike as what it goes over and what its function reads.
 // CHECK-LABEL: tile.kernel @scanned
 // CHECK: tile_gpu.tma_fetch {{.*}} multicast
 // CHECK: tile_gpu.tma_fetch
@@ -83,10 +83,17 @@ tile.kernel @scanned params [#tile.param<"a", in, align = 16>] dims [] constexpr
     %s = arith.addi %left, %right : index
     tile.scan_yield %s : index
   }
+  %sk = tile.scan %ti axis 0 : tensor<16xindex> -> tensor<16xindex> {
+  ^bb0(%left: index, %right: index):
+    %s = arith.addi %left, %j : index
+    tile.scan_yield %s : index
+  }
   %xi = tensor.extract %si[%c0] : tensor<16xindex>
   %xj = tensor.extract %sj[%c0] : tensor<16xindex>
+  %xk = tensor.extract %sk[%c0] : tensor<16xindex>
   %x = tile_gpu.tma_fetch %d[%c0, %xi] : !a
   %y = tile_gpu.tma_fetch %d[%c0, %xj] : !a
+  %z = tile_gpu.tma_fetch %d[%c0, %xk] : !a
   tile.return
 }
 }
