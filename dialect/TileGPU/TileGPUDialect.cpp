@@ -9,6 +9,8 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
@@ -79,12 +81,34 @@ const GPUTarget *tile::gpu::getTarget(Operation *op) {
   return nullptr;
 }
 
-int64_t tile::gpu::getLaunchPrograms(Operation *op) {
-  for (Operation *at = op; at; at = at->getParentOp())
-    if (auto processors = at->getAttrOfType<IntegerAttr>(processorsName))
-      return 2 * processors.getInt();
-  const GPUTarget *target = getTarget(op);
-  return target ? 2 * getCard(*target).processors : 0;
+int64_t tile::gpu::getProgramsPerProcessor(Operation *loop, const GPUCard &card) {
+  constexpr int64_t least = 2, most = 8;
+  constexpr double loadLatency = 0.8; // microseconds, as the cost model has it
+  int64_t bytes = 0;
+  WalkResult products = loop->walk([&](Operation *op) {
+    if (isa<LoadOp, GatherOp>(op))
+      if (auto tile = dyn_cast<RankedTensorType>(op->getResult(0).getType()))
+        bytes += tile.getNumElements() * std::max(tile.getElementTypeBitWidth(), 8u) / 8;
+    return isa<DotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
+  });
+  if (products.wasInterrupted() || bytes == 0)
+    return least;
+  double needed = 2 * card.copied / double(card.processors) * loadLatency * 1e3;
+  return std::clamp(int64_t(std::ceil(needed / double(bytes))), least, most);
+}
+
+int64_t tile::gpu::getLaunchPrograms(Operation *loop) {
+  const GPUTarget *target = getTarget(loop);
+  if (!target)
+    return 0;
+  const GPUCard &card = getCard(*target);
+  int64_t processors = card.processors;
+  for (Operation *at = loop; at; at = at->getParentOp())
+    if (auto named = at->getAttrOfType<IntegerAttr>(processorsName)) {
+      processors = named.getInt();
+      break;
+    }
+  return getProgramsPerProcessor(loop, card) * processors;
 }
 
 //===--- Attributes that passes set ---------------------------------------===//

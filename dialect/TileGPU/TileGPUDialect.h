@@ -30,10 +30,15 @@ namespace tile::gpu {
 /// error at `op`.
 const GPUTarget *getTarget(mlir::Operation *op);
 
-/// Programs that a launch should have which chooses the parts of a split loop: two for each
-/// multiprocessor of the card that the module around `op` is compiled for. 0, after an error at
-/// `op`, where the module names no target.
-int64_t getLaunchPrograms(mlir::Operation *op);
+/// Programs of a split loop that should share a multiprocessor. Two where copies run ahead of
+/// products. Elsewhere a program waits for each trip's loads: as many programs, at most 8, as ask
+/// for twice the bytes that `card` moves in a load's latency, since each spends time on computing.
+int64_t getProgramsPerProcessor(mlir::Operation *loop, const GPUCard &card);
+
+/// Programs that a launch should have which chooses the parts of a split loop: those above for each
+/// multiprocessor of the card that the module around it is compiled for. 0, after an error at
+/// `loop`, where the module names no target.
+int64_t getLaunchPrograms(mlir::Operation *loop);
 
 /// Lets operations of the tile dialect say what they need of shared memory.
 void attachSharedMemoryModels(mlir::MLIRContext &context);

@@ -64,7 +64,7 @@ bool isComputed(Value operand) {
 class Counter {
 public:
   Counter(KernelOp kernel, const Extents &extents, const TargetLimits &limits)
-      : kernel(kernel), extents(extents), launchPrograms(2 * limits.processors) {
+      : kernel(kernel), extents(extents), limits(limits) {
     shape = gpu::chooseShape(kernel, limits.target);
   }
 
@@ -86,7 +86,7 @@ private:
 
   KernelOp kernel;
   const Extents &extents;
-  const int64_t launchPrograms; ///< that a split loop without a number is split for
+  const TargetLimits &limits;
   gpu::KernelShape shape;
   KernelWork work;
   llvm::DenseMap<Operation *, int> numbers;       // of loops; looked up only
@@ -144,11 +144,15 @@ void Counter::addLoops(Region &region, int parent) {
       inside = numbers[&op] = int(work.loops.size());
       LoopWork &loop = work.loops.emplace_back();
       loop.parent = parent;
-      if (auto split = op.getAttrOfType<IntegerAttr>(splitName))
+      if (auto split = op.getAttrOfType<IntegerAttr>(splitName)) {
+        int64_t programs =
+            limits.processors *
+            (limits.target ? gpu::getProgramsPerProcessor(&op, getCard(*limits.target)) : 1);
         loop.split = op.hasAttr(splitAutomaticName)
-                         ? std::clamp<int64_t>(launchPrograms / std::max<int64_t>(work.programs, 1),
-                                               1, split.getInt())
+                         ? std::clamp<int64_t>(programs / std::max<int64_t>(work.programs, 1), 1,
+                                               split.getInt())
                          : split.getInt();
+      }
       if (auto stages = op.getAttrOfType<IntegerAttr>(stagesName))
         loop.stages = stages.getInt();
     }

@@ -3,7 +3,7 @@
 // in order. The launch chooses the number of parts, and a single part neither leaves its state nor
 // reads it.
 // RUN: tile-opt %s --tile-gpu-split-loops | FileCheck %s --check-prefixes=CHECK,H200
-// Two programs for each multiprocessor: of the card that stands for the target, or of the one that
+// Eight programs with small loads for each multiprocessor: of the card that stands for the target, or of the one that
 // the module names.
 // RUN: sed 's/"sm_90a"/"sm_80"/' %s | tile-opt --tile-gpu-split-loops \
 // RUN:   | FileCheck %s --check-prefix=A100
@@ -14,9 +14,9 @@
 
 // CHECK-LABEL: tile.kernel @largest
 // CHECK-SAME: tile_gpu.split_parts = 64
-// H200-SAME: tile_gpu.split_programs = 264
-// A100: tile_gpu.split_programs = 216
-// PCIE: tile_gpu.split_programs = 228
+// H200-SAME: tile_gpu.split_programs = 1056
+// A100: tile_gpu.split_programs = 864
+// PCIE: tile_gpu.split_programs = 912
 // NONE: error: expected the module to name the GPU that it is compiled for
 // The grid's last axis: clamp(programs wanted / programs, 1, 64).
 // CHECK: %[[PROGRAMS:.*]] = arith.muli
