@@ -3,8 +3,8 @@
 // in order. The launch chooses the number of parts, and a single part neither leaves its state nor
 // reads it.
 // RUN: tile-opt %s --tile-gpu-split-loops | FileCheck %s --check-prefixes=CHECK,H200
-// Eight programs with small loads for each multiprocessor: of the card that stands for the target, or of the one that
-// the module names.
+// Eight programs with small loads for each multiprocessor: of the card that stands for the target,
+// or of the one that the module names.
 // RUN: sed 's/"sm_90a"/"sm_80"/' %s | tile-opt --tile-gpu-split-loops \
 // RUN:   | FileCheck %s --check-prefix=A100
 // RUN: sed 's/"sm_90a">/"sm_90a">, tile_gpu.processors = 114/' %s \
