@@ -70,7 +70,7 @@ public:
   CostEstimate run();
 
 private:
-  double getDotTime(const DotWork &dot) const;
+  double getDotTime(const DotWork &dot, const LoopWork &loop) const;
   double getArithmeticTime(const LoopWork &loop) const;
   double getRepetition(const LoopWork &loop) const;
   ProgramTime getProgramTime() const;
@@ -105,7 +105,7 @@ double Estimator::getSumBytes() const {
 
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not
 /// multiply the types.
-double Estimator::getDotTime(const DotWork &dot) const {
+double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   double operations = dot.getOperations(), share = 1e3 * double(target.processors);
   if (!dot.tensorCores)
     return operations / target.vector32 * share * 1e-3 * 2;
@@ -122,8 +122,9 @@ double Estimator::getDotTime(const DotWork &dot) const {
   // A warp reads its operands from shared memory for itself: each row and column once a step of K,
   // at 128 bytes a clock, beside 1024 products.
   if (!wgmma && !target.hasBulkCopies) {
-    auto [rows, columns] = getWarpTile(dot, resources.warps);
-    double reads = 1024.0 * 2 * double(rows + columns) / (128 * double(rows * columns));
+    auto [rows, columns] = getWarpTile(dot, resources.warps, /*rowsInWarps=*/loop.reduced > 0);
+    int64_t read = (dot.computedA ? 0 : rows) + columns; // threads hold what is computed
+    double reads = 1024.0 * 2 * double(read) / (128 * double(rows * columns));
     efficiency /= 1 + conflicting * std::max(0.0, reads - 0.5);
   }
   double repetition = double(resources.warps) / double(countDistinctWarps(dot, resources.warps));
@@ -171,7 +172,7 @@ ProgramTime Estimator::getProgramTime() const {
       continue;
     double tensor = 0, filled = 0, loaded = 0, stored = 0;
     for (const DotWork &dot : loop.dots)
-      tensor += getDotTime(dot);
+      tensor += getDotTime(dot, loop);
     for (const AccessWork &access : loop.accesses) {
       double bytes = access.tileBytes * access.count;
       (access.isStore    ? stored
@@ -184,7 +185,8 @@ ProgramTime Estimator::getProgramTime() const {
     time.fill += (filled + loaded) / cacheShare;
     bool inLoop = loop.parent >= 0;
     double trips = inLoop ? loop.trips : 1;
-    bool alternates = overlapping > 1 && !hasComputedOperand(loop);
+    // Warps that copy and meet at a barrier in each trip compute all at the same time.
+    bool alternates = overlapping > 1 && resources.bulkCopies && !hasComputedOperand(loop);
     // Alone, fewer warps than a multiprocessor has schedulers leave some of these idle.
     double alone = arithmetic * double(schedulers) /
                    double(std::clamp<int64_t>(resources.warps, 1, schedulers));

@@ -58,10 +58,10 @@ int64_t countDistinctWarps(const DotWork &dot, int64_t warps) {
   return std::min(warps, along * across);
 }
 
-std::pair<int64_t, int64_t> getWarpTile(const DotWork &dot, int64_t warps) {
+std::pair<int64_t, int64_t> getWarpTile(const DotWork &dot, int64_t warps, bool rowsInWarps) {
   int64_t m = std::max<int64_t>(dot.m, 16), n = std::max<int64_t>(dot.n, 8);
   for (int64_t shared = 1; shared < warps && (m > 16 || n > 8); shared *= 2)
-    (m > 16 && (n <= 8 || m >= n) ? m : n) /= 2;
+    (m > 16 && (rowsInWarps || n <= 8 || m >= n) ? m : n) /= 2;
   return {m, n};
 }
 

@@ -40,8 +40,8 @@ struct Resources {
 };
 
 /// Rows and columns of a product by mma.sync that one of `warps` warps computes: the rule of
-/// chooseMmaWarps() in DotSelection.cpp, but for kernels that reduce rows.
-std::pair<int64_t, int64_t> getWarpTile(const DotWork &dot, int64_t warps);
+/// chooseMmaWarps() in DotSelection.cpp. `rowsInWarps`: rows are reduced, so warps share none.
+std::pair<int64_t, int64_t> getWarpTile(const DotWork &dot, int64_t warps, bool rowsInWarps);
 
 Resources estimateResources(const KernelWork &work, const Schedule &schedule,
                             const TargetLimits &target);

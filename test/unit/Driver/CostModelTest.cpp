@@ -96,6 +96,33 @@ kernel rows[ROWS: int = 1](x: in f32[M, N], w: in f32[N], y: out f32[M, N])
 }
 )";
 
+// Attention, whose rows wait for a maximum and a sum in each trip.
+constexpr const char *attention = R"(
+kernel attention[D: int = 64, CAUSAL: bool = false, BM: int = 64, BN: int = 64](
+    q: in f16[B, H, S, D], k: in f16[B, H, S, D], v: in f16[B, H, S, D], o: out f16[B, H, S, D])
+  where B in 1..=65535 opt 4, H in 1..=1024 opt 32, S in 1..=1048576 opt 4096
+  grid (b: B, h: H, i: cdiv(S, BM))
+  with fp("fast"), grouped(8)
+{
+  let m = block(i, BM);
+  let end = where(CAUSAL, min(S, cdiv(m.end, BN) * BN), S);
+  let qt = q[b, h, m, :];
+  var top = full(f32, [BM], lowest(f32));
+  var den = zeros(f32, [BM]);
+  var acc = zeros(f32, [BM, D]);
+  for n in blocks(0, end, BN) {
+    let s = where(inside(k[b, h, n, 0]), dot(qt, k[b, h, n, :].T), -inf);
+    let t = max(top, max(s, axis: 1));
+    let r = exp2(top - t);
+    let p = exp2(s - t[:, None]);
+    den = den * r + sum(p, axis: 1);
+    acc = dot(p as f16, v[b, h, n, :], acc * r[:, None]);
+    top = t;
+  }
+  o[b, h, m, :] = (acc / den[:, None]) as f16;
+}
+)";
+
 class CostModel : public ::testing::Test {
 protected:
   cost::CostEstimate estimate(const char *text, TuneConfig config, TuneShape shape,
@@ -217,6 +244,29 @@ TEST_F(CostModel, FewRowsPreferFewRowsOfATile) {
   TuneShape shape = {{"M", 16}, {"N", 8192}, {"K", 8192}};
   EXPECT_LT(estimate(product, {{"BM", "16"}, {"BN", "64"}, {"BK", "128"}}, shape).milliseconds,
             estimate(product, {{"BM", "128"}, {"BN", "256"}, {"BK", "64"}}, shape).milliseconds);
+}
+
+// As in bench/results/async_copies.json, code for sm_80: warps of one block meet in each
+// trip, so two blocks of few warps overlap products and exponentials where one of many does not.
+TEST_F(CostModel, SmallBlocksOverlapWhatALargeOneDoesInTurns) {
+  for (const char *size : {"64", "128"})
+    for (const char *causal : {"false", "true"}) {
+      auto take = [&](const char *rows, const char *columns, const char *warps) {
+        return estimate(attention,
+                        {{"D", size},
+                         {"CAUSAL", causal},
+                         {"BM", rows},
+                         {"BN", columns},
+                         {"warps", warps}},
+                        {}, "sm_80")
+            .milliseconds;
+      };
+      EXPECT_LT(take("64", "64", "4"), take("128", "128", "8")) << size << " " << causal;
+      if (size == std::string("64")) {
+        EXPECT_LT(take("128", "64", "4"), take("128", "128", "8")) << causal;
+        EXPECT_LT(take("128", "64", "4"), take("128", "64", "8")) << causal;
+      }
+    }
 }
 
 TEST_F(CostModel, SaysTheSameTwice) {
