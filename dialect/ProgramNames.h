@@ -11,6 +11,8 @@ namespace tile {
 inline constexpr llvm::StringLiteral tripsName = "tile.trips";
 /// Of a kernel: values of scalar parameters to build for (dictionary of i64).
 inline constexpr llvm::StringLiteral hintsName = "tile.hints";
+/// Dimensions of a kernel whose `opt` is a guess: the source says none (array of strings).
+inline constexpr llvm::StringLiteral guessedName = "tile.guessed";
 /// Of a view of a parameter: its extents and strides are the program's, not the launch's (unit).
 inline constexpr llvm::StringLiteral flatName = "tile.flat";
 

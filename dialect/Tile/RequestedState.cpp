@@ -62,6 +62,7 @@ static const AttributeSpec specs[] = {
     {splitAutomaticName, isUnit, unit, isLoop, aLoop},
     {tripsName, isNumber<1>, positive, isLoop, aLoop},
     {hintsName, isDictionary, "a dictionary", isKernel, aKernel},
+    {guessedName, isListOfNames, "an array of strings", isKernel, aKernel},
     {flatName, isUnit, unit, isView, "a view"},
     {unrollName, isNumber<1>, positive, isLoop, aLoop},
 };

@@ -274,6 +274,12 @@ bool KernelEmission::run(const Instance &instance, const Variant &variant,
                              builder.getArrayAttr(constexprs));
   for (const AttributeValue &attribute : version->attributes)
     op->setAttr(attribute.name, toAttribute(attribute, builder));
+  SmallVector<StringRef> guessed;
+  for (const runtime::Dim &dim : record.dims)
+    if (!dim.opt && dim.min != dim.max && !checked->fixed.count(dim.name))
+      guessed.push_back(dim.name);
+  if (!guessed.empty())
+    op->setAttr(guessedName, builder.getStrArrayAttr(guessed));
   // Scalars that the grid, loops and positions hang on; without `opt` a middling size is assumed.
   SmallVector<NamedAttribute> hints;
   for (const runtime::Param &param : record.params)

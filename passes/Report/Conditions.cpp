@@ -48,7 +48,7 @@ static constexpr PassCondition conditions[] = {
     {"tile-gpu-rescale-lazily", true,
      "products of a large tile in a loop by few factors that may all be 1"},
     {"tile-gpu-prefetch-loads", true,
-     "innermost loops of reductions, scans or recurrences, over tensors that nothing writes"},
+     "innermost loops that reduce, scan or store, over tensors that nothing writes"},
     {"tile-gpu-apply-loop-attributes", true, "loops with unroll(n)"},
     {"tile-gpu-vectorize-accesses", true, "loads and stores of neighbours that lie together"},
 };

@@ -267,6 +267,51 @@ bool LayoutInference::anchor(Value value, const LinearLayout &layout, unsigned p
   return true;
 }
 
+/// Parts that a selection puts side by side at most: those that tile-gpu-expand-shapes makes.
+static constexpr int64_t mostParts = 8;
+
+/// How parts that a selection puts side by side are held together: as `source` holds one, with the
+/// further elements in lanes and warps that hold copies of others, and in registers. None where
+/// copies are left.
+std::optional<LinearLayout> LayoutInference::getJoinedLayout(Value operand) const {
+  auto broadcast = operand.getDefiningOp<BroadcastOp>();
+  if (!broadcast)
+    return std::nullopt;
+  Value part = broadcast.getSource();
+  auto from = dyn_cast<RankedTensorType>(part.getType());
+  auto to = cast<RankedTensorType>(broadcast.getType());
+  if (!from || from.getRank() != to.getRank() ||
+      to.getNumElements() / from.getNumElements() > mostParts)
+    return std::nullopt;
+  std::optional<LinearLayout> layout = getAnchor(part);
+  if (auto reshape = part.getDefiningOp<ReshapeOp>(); reshape && !layout)
+    if (auto source = getAnchor(reshape.getSource()))
+      layout = source->reshape(from.getShape());
+  if (!layout)
+    return std::nullopt;
+  SmallVector<Coord> bases[numInDims];
+  for (InDim in : {InDim::Register, InDim::Lane, InDim::Warp})
+    bases[unsigned(in)] = SmallVector<Coord>(layout->getBases(in));
+  auto place = [&](Coord further) {
+    for (InDim in : {InDim::Lane, InDim::Warp})
+      for (Coord &basis : bases[unsigned(in)])
+        if (llvm::all_of(basis, [](int64_t x) { return x == 0; })) {
+          basis = further;
+          return;
+        }
+    bases[unsigned(InDim::Register)].push_back(further);
+  };
+  for (int64_t d = 0; d < to.getRank(); ++d)
+    for (int64_t at = from.getDimSize(d); at < to.getDimSize(d); at *= 2) {
+      Coord further(to.getRank(), 0);
+      further[d] = at;
+      place(further);
+    }
+  LinearLayout joined(to.getShape(), bases[unsigned(InDim::Register)], bases[unsigned(InDim::Lane)],
+                      bases[unsigned(InDim::Warp)]);
+  return joined.isInjective() ? std::optional(joined) : std::nullopt;
+}
+
 bool LayoutInference::anchorLike(Value value, Value other) {
   auto it = anchors.find(other);
   if (it == anchors.end())
@@ -431,6 +476,13 @@ bool LayoutInference::visit(Operation *op) {
     for (Value operand : op->getOperands())
       if (isa<RankedTensorType>(operand.getType()))
         changed |= anchorLike(result, operand);
+  // Parts that are put side by side stay where they are; what has a layout of its own wins.
+  if (auto select = dyn_cast<arith::SelectOp>(op); select && !getAnchor(result)) {
+    auto last = getJoinedLayout(select.getTrueValue()),
+         first = getJoinedLayout(select.getFalseValue());
+    if (last && first)
+      changed |= anchor(result, *last, 0);
+  }
   return changed;
 }
 

@@ -43,8 +43,9 @@ private:
 
   struct Anchor {
     LinearLayout layout;
-    unsigned priority; // 1 blocked, 2 tensor core
+    unsigned priority; // 0 where its parts are, 1 blocked, 2 tensor core
   };
+  std::optional<LinearLayout> getJoinedLayout(mlir::Value operand) const;
   bool anchor(mlir::Value value, const LinearLayout &layout, unsigned priority);
   bool anchorLike(mlir::Value value, mlir::Value other);
   bool visit(mlir::Operation *op);

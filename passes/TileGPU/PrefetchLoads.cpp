@@ -3,13 +3,15 @@
 //
 // Threads that wait for each other in every trip, in a reduction or a scan, wait for memory in
 // every trip too: no warp of the block runs ahead. The same holds where a trip computes with what
-// the one before has left. And where a producer fetches operands of products: warps that compute
-// are few then, and all of them meet at each load. Other loops are left alone: there the warps of a
-// multiprocessor hide each other's waits, and registers are better spent on more warps.
+// the one before has left, and where it stores: ptxas moves no load before the store. And where a
+// producer fetches operands of products: warps that compute are few then, and all of them meet at
+// each load. Many programs hide each other's waits, so registers are spent on loads ahead of few
+// programs, or where nobody says how many there are and enough warps fit even so.
 //
 // What a loop with fetches loads may be what it stores: y[m, n] += … of tiles that no other trip
 // touches. Then the next trip's tile is as good now as later.
 #include "dialect/AttributeNames.h"
+#include "dialect/ProgramNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
@@ -44,6 +46,8 @@ static constexpr int64_t mostRegisters = 16;
 static constexpr int64_t otherRegisters = 28 + 12;
 /// Warps of other blocks that hide a block's waits: four of each of the four schedulers.
 static constexpr int64_t hidingWarps = 16;
+/// Warps that a multiprocessor still has room for where the number of programs is a guess.
+static constexpr int64_t roomyWarps = 24;
 /// Microseconds from a load to its value, as the cost model has it.
 static constexpr double loadLatency = 0.8;
 
@@ -67,13 +71,10 @@ static bool exchanges(Operation *op) {
   return getSharedNeed(op).use != SharedUse::None;
 }
 
-/// True if a trip computes with a tile that the one before has left, and stores: of what a loop
-/// only adds up, the additions wait for nothing but each other.
-static bool isRecurrence(scf::ForOp loop) {
-  bool stores = llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<StoreOp>(op); });
-  return stores && llvm::any_of(loop.getRegionIterArgs(), [](Value argument) {
-           return isa<RankedTensorType>(argument.getType());
-         });
+/// True if a trip stores: of what a loop only adds up, the additions wait for nothing but each
+/// other.
+static bool stores(scf::ForOp loop) {
+  return llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<StoreOp>(op); });
 }
 
 /// True if a producer will fetch for some loop of the kernel.
@@ -95,7 +96,7 @@ static bool isPlain(scf::ForOp loop) {
 }
 
 static bool waitsEachTrip(scf::ForOp loop) {
-  bool found = isRecurrence(loop);
+  bool found = stores(loop);
   loop.getBody()->walk([&](Operation *op) { found |= exchanges(op); });
   return found;
 }
@@ -288,6 +289,18 @@ static std::string getObstacleOfConsumers(const Plan &plan, KernelOp kernel,
                    std::to_string(registers) + " would be needed";
 }
 
+/// True if the number of programs hangs on an extent of which the source says no `opt`.
+static bool isGuess(KernelOp kernel) {
+  auto guessed = kernel->getAttrOfType<ArrayAttr>(guessedName);
+  bool found = false;
+  if (guessed)
+    kernel.getGrid().walk([&](DimOp dim) {
+      found |= !dim->use_empty() &&
+               llvm::is_contained(guessed.getAsValueRange<StringAttr>(), dim.getDim().getName());
+    });
+  return found;
+}
+
 /// Why the loop is better left as it is; empty where it is not. Registers cost nothing where all
 /// programs of a launch run at once even so, and loads ahead gain where those programs neither keep
 /// memory busy nor have warps that hide each other's waits.
@@ -305,6 +318,16 @@ static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarge
   const GPUCard &card = getCard(target);
   int64_t threads = getBlockThreads(kernel, target.limits),
           blocks = countProgramsOfProcessor(kernel, card);
+  int64_t registers = countLiveRegisters(kernel) + otherRegisters + plan.registers;
+  if (isGuess(kernel) && !hasProducer(kernel)) {
+    blocks = llvm::divideCeil(roomyWarps * target.limits.warpThreads, threads);
+    if (blocks <= target.limits.blocksPerProcessor &&
+        target.limits.registersFor(threads, blocks) >= registers)
+      return "";
+    return "nobody says how many programs there are, and with " + std::to_string(registers) +
+           " registers a thread fewer than " + std::to_string(roomyWarps) +
+           " warps would run on a multiprocessor";
+  }
   std::string many = std::to_string(blocks) + " programs for each multiprocessor ";
   int64_t warps = (blocks - 1) * threads / target.limits.warpThreads;
   if (warps > hidingWarps)
@@ -313,7 +336,6 @@ static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarge
     if (std::string obstacle = getObstacleOfConsumers(plan, kernel, target.limits);
         !obstacle.empty())
       return obstacle;
-  int64_t registers = countLiveRegisters(kernel) + otherRegisters + plan.registers;
   if (blocks > target.limits.blocksPerProcessor ||
       target.limits.registersFor(threads, blocks) < registers)
     return many + "would not run at once with " + std::to_string(registers) + " registers a thread";
