@@ -4,6 +4,7 @@
 // has been given out; it is dropped at the next read, so that long messages are not moved for each
 // line.
 #include "lsp/Input.h"
+#include "frontend/Source/ParseJson.h"
 
 #include <cerrno>
 #include <poll.h>
@@ -74,5 +75,7 @@ llvm::LogicalResult Input::readStandardMessage(std::string &json) {
     used += part;
     length -= part;
   }
-  return llvm::success(!isTooLong);
+  // LLVM's parser, to which the text goes from here, recurses. No answer is due to what it could
+  // not parse.
+  return llvm::success(!isTooLong && !isTooDeep(json));
 }

@@ -10,9 +10,9 @@
 // latest store: with the old text back, the call compiles once more, and its entry is as before.
 #include "driver/cache/Cache.h"
 #include "codegen/Assemble.h"
-#include "driver/support/ParseJson.h"
 #include "driver/support/Version.h"
 #include "formats/Zip.h"
+#include "frontend/Source/ParseJson.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"

@@ -4,6 +4,7 @@
 //   \r\n
 //   {"seq": 7, "type": "request", "command": "next", ...}
 #include "driver/debug/Adapter.h"
+#include "frontend/Source/ParseJson.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 #include <cstdio>
@@ -63,7 +64,7 @@ std::optional<json::Object> Channel::read() {
   std::string text(length, '\0');
   if (std::fread(text.data(), 1, length, stdin) != length)
     return std::nullopt;
-  Expected<json::Value> value = json::parse(text);
+  Expected<json::Value> value = parseJson(text);
   json::Object *object = value ? value->getAsObject() : nullptr;
   if (!object) {
     consumeError(value.takeError());

@@ -6,6 +6,7 @@
 #include "driver/explain/Document.h"
 #include "driver/explain/Profile.h"
 #include "driver/support/Output.h"
+#include "frontend/Source/ParseJson.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -236,7 +237,7 @@ static bool readDocument(const std::string &path, Session &session, json::Object
   auto buffer = MemoryBuffer::getFile(path);
   if (!buffer)
     return session.failCall("cannot read '" + path + "': " + buffer.getError().message());
-  Expected<json::Value> value = json::parse((*buffer)->getBuffer());
+  Expected<json::Value> value = parseJson((*buffer)->getBuffer());
   json::Object *object = value ? value->getAsObject() : nullptr;
   if (!object || !object->getArray("kernels")) {
     consumeError(value.takeError());

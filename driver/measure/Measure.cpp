@@ -3,7 +3,7 @@
 // missing have the values of a request without them: both sides are the same program, but a line
 // that was cut off must not end a worker.
 #include "driver/measure/Measure.h"
-#include "driver/support/ParseJson.h"
+#include "frontend/Source/ParseJson.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
 

@@ -1,6 +1,6 @@
 // Options of `tilec run` and `tilec tune`, and the items that describe variants.
 #include "driver/options/OptionsParser.h"
-#include "driver/support/ParseJson.h"
+#include "frontend/Source/ParseJson.h"
 #include "frontend/Source/ReadFloat.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"

@@ -1,6 +1,6 @@
 // Compile requests: made of the command line's words, or read by --request, and printed.
 #include "driver/options/OptionsParser.h"
-#include "driver/support/ParseJson.h"
+#include "frontend/Source/ParseJson.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/JSON.h"

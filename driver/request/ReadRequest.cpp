@@ -1,8 +1,8 @@
 // Compile requests as JSON: reader. docs/CompileRequest.md has the format; manifest/ has the
 // writer.
 #include "driver/request/Request.h"
-#include "driver/support/ParseJson.h"
 #include "frontend/Diag/Suggest.h"
+#include "frontend/Source/ParseJson.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/JSON.h"
 

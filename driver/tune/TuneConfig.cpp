@@ -1,6 +1,6 @@
 // Configurations as text and in files: what --config takes and `tilec tune` writes.
 #include "driver/tune/TuneConfig.h"
-#include "driver/support/ParseJson.h"
+#include "frontend/Source/ParseJson.h"
 #include "driver/support/Version.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"

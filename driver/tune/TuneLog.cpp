@@ -8,8 +8,8 @@
 // lock goes with the process.
 #include "driver/search/TuneSearch.h"
 #include "driver/support/Output.h"
-#include "driver/support/ParseJson.h"
 #include "driver/tune/Tune.h"
+#include "frontend/Source/ParseJson.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"

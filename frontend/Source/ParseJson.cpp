@@ -1,5 +1,5 @@
 // A look at the brackets before LLVM's parser, which recurses without a limit.
-#include "driver/support/ParseJson.h"
+#include "frontend/Source/ParseJson.h"
 
 using namespace llvm;
 
@@ -25,8 +25,10 @@ static unsigned depthOf(StringRef text) {
   return deepest;
 }
 
+bool isTooDeep(StringRef text) { return depthOf(text) > maxJsonDepth; }
+
 Expected<json::Value> parseJson(StringRef text) {
-  if (depthOf(text) > maxJsonDepth)
+  if (isTooDeep(text))
     return createStringError("nested deeper than " + Twine(maxJsonDepth) + " levels");
   return json::parse(text);
 }
