@@ -134,8 +134,8 @@ bool Contracts::readRange(const ast::Contract &contract, const std::string &name
     if (!lo || !hi)
       return false;
     min = *lo;
-    max = *hi - (set.inclusive ? 0 : 1);
-    if (min > max) {
+    max = *hi - (set.inclusive || *hi == INT64_MIN ? 0 : 1);
+    if (min > max || (!set.inclusive && min == *hi)) {
       here.error(diag::emptyRange, set.range, min, max, name);
       return false;
     }

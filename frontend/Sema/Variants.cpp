@@ -159,7 +159,7 @@ bool Variants::raiseAlignment(const std::string &name, int64_t bytes, const Fact
     if (source.isDispatched && bytes <= int64_t(param.align))
       return conflict(
           source, "'" + name + "' is aligned to " + Twine(param.align) + " bytes in every variant",
-          here.params[name]->range);
+          here.params.at(name.substr(0, name.find('[')))->range);
     param.align = unsigned(bytes);
     if (source.isDispatched) {
       runtime::Fact fact;
@@ -244,20 +244,28 @@ bool Variants::applySpecialize(const ast::Contract &contract, size_t choice,
             source,
             "whether memory overlaps is no condition of a variant; put `alias` into `where`");
       // Checked as in `where`, then added as a fact.
-      auto *tensor = call->arguments.empty()
-                         ? nullptr
-                         : dyn_cast<ast::NameExpr>(call->arguments[0].value.get());
       // readCall writes into a record: this one has the parameters alone, so that the kernel's
-      // keeps its contracts if the call is wrong.
+      // keeps its contracts if the call is wrong. No alignment is 0: it marks the tensors that the
+      // call does not name. An array's name stands for all of its tensors.
       runtime::Kernel probe;
       probe.params = record.params;
+      for (runtime::Param &param : probe.params)
+        param.align = 0;
+      unsigned errors = here.reported;
       if (!contracts.readCall(contract, *call, probe))
-        return tensor && here.dropped.count(tensor->text);
-      for (const runtime::Param &param : probe.params)
-        if (param.name == tensor->text) {
-          addName("align(" + param.name + ")=" + Twine(param.align));
-          return raiseAlignment(param.name, param.align, source, record);
-        }
+        return here.reported == errors; // a dropped tensor says nothing
+      std::string tensor = sources.text(call->arguments[0].value->range).str();
+      llvm::erase_if(tensor, [](char c) { return isSpace(c); });
+      bool isNamed = false;
+      for (const runtime::Param &param : probe.params) {
+        if (!param.align)
+          continue;
+        if (!isNamed)
+          addName("align(" + tensor + ")=" + Twine(param.align));
+        isNamed = true;
+        if (!raiseAlignment(param.name, param.align, source, record))
+          return false;
+      }
       return true;
     }
   if (contract.hint)
@@ -277,11 +285,11 @@ bool Variants::applySpecialize(const ast::Contract &contract, size_t choice,
                            hi = evaluator.evalInt(*set.hi, "a bound of a range");
     if (!lo || !hi)
       return false;
-    int64_t max = *hi - (set.inclusive ? 0 : 1);
+    int64_t max = *hi - (set.inclusive || *hi == INT64_MIN ? 0 : 1);
     if (set.step)
       return failFact(source, "the range of a variant has no step; write a condition such as " +
                                   subject->text + " % 8 == 0 instead");
-    if (*lo > max) {
+    if (*lo > max || (!set.inclusive && *lo == *hi)) {
       here.error(diag::emptyRange, set.range, *lo, max, subject->text);
       return false;
     }
