@@ -379,10 +379,18 @@ const char *tile::describeKind(StringRef kind) {
                             : "a function's name";
 }
 
+/// Two integers are compared as such, since a double does not hold all of them; beside a float an
+/// integer becomes one.
+static bool isAtMost(const Number &a, const Number &b) {
+  auto *left = std::get_if<int64_t>(&a), *right = std::get_if<int64_t>(&b);
+  return left && right ? *left <= *right : toDouble(a) <= toDouble(b);
+}
+
 /// Are two compile-time values the same?
 bool tile::isSame(const SemValue &a, const SemValue &b) {
   if (a.isNumber() && b.isNumber())
-    return a.isBoolNumber() == b.isBoolNumber() && toDouble(a.number) == toDouble(b.number);
+    return a.isBoolNumber() == b.isBoolNumber() && isAtMost(a.number, b.number) &&
+           isAtMost(b.number, a.number);
   if (a.kind != b.kind)
     return false;
   switch (a.kind) {
@@ -483,8 +491,8 @@ bool Evaluator::isInSet(const SemValue &value, const ast::ValueSet &set, Range r
     std::optional<int64_t> step = evalStep(set);
     if (!lo.isNumber() || !hi.isNumber() || !step)
       return false;
-    double x = toDouble(value.number), low = toDouble(lo.number), high = toDouble(hi.number);
-    found = x >= low && (set.inclusive ? x <= high : x < high);
+    found = isAtMost(lo.number, value.number) && isAtMost(value.number, hi.number) &&
+            (set.inclusive || !isAtMost(hi.number, value.number));
     // A member is lo + i * step.
     if (found && value.isInt() && lo.isInt()) // the distance from lo is never negative here
       found = (uint64_t(value.getInt()) - uint64_t(lo.getInt())) % uint64_t(*step) == 0;
