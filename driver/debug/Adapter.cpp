@@ -145,7 +145,13 @@ private:
   /// The words behind "args" are those of `tilec debug`, so that both have one set of options and
   /// checks. Without any of its own, the request means the call by which this adapter was started.
   /// Messages go to standard error and as events: clients show one or the other.
+  /// What a launch makes stands in local variables until all of it is known to work: a launch that
+  /// is refused leaves the one before as it is.
   void launch(const json::Object &request, const json::Object &arguments) {
+    if (running) // its frames are below this one
+      return channel.refuse(request, "the program of the launch before is stopped, not at its end: "
+                                     "continue it, or disconnect, then launch");
+    auto newOptions = std::make_unique<Options>(given);
     std::vector<std::string> words = {"tilec", "debug"};
     if (std::optional<StringRef> path = arguments.getString("program"))
       words.push_back(path->str());
@@ -161,34 +167,31 @@ private:
       if (!parsed)
         return channel.refuse(request,
                               "wrong arguments; standard error says what is wrong with them");
-      options = std::move(*parsed);
-      options.executable = given.executable;
-    } else {
-      options = given;
+      *newOptions = std::move(*parsed);
+      newOptions->executable = given.executable;
     }
-    if (options.inputs.empty())
+    if (newOptions->inputs.empty())
       return channel.refuse(request, "expected \"program\", the file of the kernel");
-    session = std::make_unique<Session>(options, errs());
+    auto newSession = std::make_unique<Session>(*newOptions, errs());
     auto loaded = std::make_unique<DebuggedKernel>();
-    if (!loaded->load(options, *session)) {
-      for (const Diagnostic &each : session->getDiagnostics().all())
+    if (!loaded->load(*newOptions, *newSession)) {
+      for (const Diagnostic &each : newSession->getDiagnostics().all())
         channel.sendEvent("output",
                           json::Object{{"category", "stderr"}, {"output", each.message + "\n"}});
       return channel.refuse(request,
                             "the kernel cannot be compiled for these arguments; standard error "
                             "says why");
     }
-    // Only a kernel that compiles takes the place of the one before.
+    int64_t number = arguments.getInteger("programId").value_or(int64_t(newOptions->debugProgram));
+    if (number < 0 || number >= loaded->getPrograms())
+      return channel.refuse(request, "the grid has " + Twine(loaded->getPrograms()) +
+                                         " programs, found " + Twine(number));
+    program = number;
+    // Whatever refers to another goes first: variables to the kernel, and it to the session.
+    variables = std::make_unique<VariableTree>(loaded->getDebugger());
     kernel = std::move(loaded);
-    variables = std::make_unique<VariableTree>(kernel->getDebugger());
-    program = arguments.getInteger("programId").value_or(int64_t(options.debugProgram));
-    if (program < 0 || program >= kernel->getPrograms()) {
-      std::string message = "the grid has " + std::to_string(kernel->getPrograms()) +
-                            " programs, found " + std::to_string(program);
-      variables.reset();
-      kernel.reset();
-      return channel.refuse(request, message);
-    }
+    session = std::move(newSession);
+    options = std::move(newOptions);
     stopOnEntry = arguments.getBoolean("stopOnEntry").value_or(false);
     kernel->getDebugger().stopped = [this](const Stop &stop) { return atStop(stop); };
     channel.respond(request);
@@ -374,8 +377,9 @@ private:
   }
 
   const Options &given;
-  Options options;
-  // Destroyed from the last to the first: variables refer to the kernel, and it to the session.
+  // Destroyed from the last to the first: variables refer to the kernel, it to the session, and
+  // that to the options.
+  std::unique_ptr<Options> options;
   std::unique_ptr<Session> session;
   std::unique_ptr<DebuggedKernel> kernel;
   std::unique_ptr<VariableTree> variables;

@@ -59,9 +59,11 @@ void Debugger::begin(bool stops) {
   order.clear();
   for (Latest &each : latest)
     each.known = false;
-  for (auto [i, breakpoint] : enumerate(breakpoints))
+  for (Breakpoint &breakpoint : breakpoints) {
+    breakpoint.used = false;
     if (breakpoint.kind == Breakpoint::Kind::Change)
       (void)changed(breakpoint); // what is there now is no change
+  }
 }
 
 /// `stopped` returns when the user goes on. The depth is taken behind the call: it is that of the

@@ -122,10 +122,16 @@ unsigned Debugger::addBreakpoint(StringRef text, std::string &error) {
 
 //===--- Elements ---------------------------------------------------------===//
 
+/// Of a dtype of 4 bits two elements share a byte, the first in its low half.
 static double readElement(runtime::Dtype dtype, const char *data, int64_t number) {
-  size_t size = (runtime::dtypeBits(dtype) + 7) / 8;
+  unsigned width = runtime::dtypeBits(dtype);
   uint64_t bits = 0;
-  std::memcpy(&bits, data + size_t(number) * size, size);
+  if (width == 4) {
+    bits = uint8_t(data[number / 2]) >> number % 2 * 4 & 0xf;
+  } else {
+    size_t size = (width + 7) / 8;
+    std::memcpy(&bits, data + size_t(number) * size, size);
+  }
   return runtime::isIntegral(dtype) ? double(runtime::decodeInteger(bits, dtype).value_or(0))
                                     : runtime::decodeFloat(bits, dtype);
 }
