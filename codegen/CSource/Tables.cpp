@@ -28,6 +28,9 @@ std::string quoteC(StringRef text) {
     case '\n':
       quoted += "\\n";
       break;
+    case '\r': // of a source with CRLF: the compiler of C would end the line here
+      quoted += "\\r";
+      break;
     case '"':
     case '\\':
     case '?': // no trigraphs

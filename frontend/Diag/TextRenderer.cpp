@@ -73,7 +73,10 @@ void TextRenderer::line(Range source, unsigned number, unsigned width,
     shift = first > context ? first - context : 0;
     while (shift && shift < text.size() && (uint8_t(text[shift]) & 0xc0) == 0x80)
       ++shift; // not into the middle of a character
-    text = text.substr(shift, 2 * context);
+    size_t end = std::min<size_t>(shift + 2 * context, text.size());
+    while (end > shift && end < text.size() && (uint8_t(text[end]) & 0xc0) == 0x80)
+      --end;
+    text = text.slice(shift, end);
   }
   llvm::StringRef lead = shift ? "..." : "";
   paint(raw_ostream::BLUE);
