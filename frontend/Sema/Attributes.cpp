@@ -95,7 +95,7 @@ void Attributes::applyRequested(AttributeValues &out, std::set<std::string> &see
   for (auto [name, other, irName] :
        {std::tuple("warps", "consumers", StringRef(consumersName)),
         std::tuple("consumers", "warps", StringRef(requestedWarpsName))})
-    if (asked.count(name) && !asked.count(other)) {
+    if (asked.count(name) ? !asked.count(other) : findRequested(name) && !findRequested(other)) {
       drop(irName);
       seen.erase(other);
     }
