@@ -5,6 +5,7 @@
 #include "driver/compile/Compile.h"
 #include "driver/compile/ConfigChoice.h"
 #include "driver/support/Version.h"
+#include "driver/tune/SourceTexts.h"
 #include "driver/tune/TuneConfig.h"
 #include "frontend/Parse/Parser.h"
 #include "library/Library.h"
@@ -66,7 +67,8 @@ bool Compiler::elaborate() {
   request.variants = options.variants;
   request.generic = options.generic;
   bool isResult;
-  if (!readConfig(options, getSource(), extents, session, request.config, request.tuned, isResult))
+  if (!readConfig(options, collectTexts(*program, session.getSources()), extents, session,
+                  request.config, request.tuned, isResult))
     return false;
   request.attributes.assign(options.attributes.begin(), options.attributes.end());
   request.rate = makeConfigRater(options.target, options.card);

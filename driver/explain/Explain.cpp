@@ -6,6 +6,7 @@
 #include "driver/explain/Document.h"
 #include "driver/explain/Profile.h"
 #include "driver/support/Output.h"
+#include "driver/tune/SourceTexts.h"
 #include "frontend/Source/ParseJson.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -115,7 +116,8 @@ static bool ask(Compiler &compiler, const Options &options, Session &session,
   TuneConfig pinned;
   TunedConfigs tuned;
   bool isResult;
-  if (!readConfig(options, compiler.getSource(), options.extents, session, pinned, tuned, isResult))
+  if (!readConfig(options, collectTexts(*compiler.getProgram(), session.getSources()),
+                  options.extents, session, pinned, tuned, isResult))
     return false;
   for (const runtime::Kernel &record : compiler.getManifest().kernels) {
     auto op = compiler.getModule().lookupSymbol<KernelOp>(record.symbol);

@@ -7,6 +7,7 @@
 #include "driver/search/TuneEstimate.h"
 #include "driver/support/Output.h"
 #include "driver/support/Version.h"
+#include "driver/tune/SourceTexts.h"
 #include "driver/tune/TuneReport.h"
 #include "driver/tune/Tuner.h"
 #include "frontend/Sema/Words.h"
@@ -50,10 +51,16 @@ std::string Tuner::imagePath(size_t config) const {
 }
 
 std::string Tuner::referencePath(size_t shape, StringRef output) const {
-  return workPath("expected-" +
-                  utohexstr(xxh3_64bits(allSources + shapes[shape] + std::to_string(options.seed)),
-                            /*LowerCase=*/true) +
-                  "-" + output + ".npy");
+  std::string texts = allSources + shapes[shape] + std::to_string(options.seed);
+  for (const NameValue &argument : options.arguments) {
+    texts += '\0' + argument.first + "=" + argument.second;
+    sys::fs::file_status status; // of a file; a number has none
+    if (!sys::fs::status(argument.second, status))
+      texts += ":" + std::to_string(status.getSize()) + ":" +
+               std::to_string(status.getLastModificationTime().time_since_epoch().count());
+  }
+  return workPath("expected-" + utohexstr(xxh3_64bits(texts), /*LowerCase=*/true) + "-" + output +
+                  ".npy");
 }
 
 //===--- The search space -------------------------------------------------===//
@@ -100,7 +107,8 @@ bool Tuner::readSpace() {
                             "tune { BLOCK in {512, 1024, 2048}; warps in {4, 8}; }");
   if (!keepListed())
     return false;
-  source = hashTuned(compiler.getSource(), kernel, options.defines);
+  source = hashTuned(collectTexts(*compiler.getProgram(), session.getSources()), kernel,
+                     options.defines);
   std::string texts = source; // with what it imports, and what else decides what is compiled
   for (const NameValue &attribute : options.attributes)
     texts += attribute.first + "=" + attribute.second + '\0';

@@ -115,12 +115,13 @@ bool Tuner::makeReferences() {
   TemporaryFile file;
   if (!writeRequest(request, file))
     return false;
+  const double limit = std::max(tune.timeout, 600.0); // the CPU is slower than what it checks
   runChildren(
-      missing.size(), 1, std::max(tune.timeout, 600.0),
+      missing.size(), 1, limit,
       [&](size_t i) { return referenceWords(missing[i], file.getPath()); },
       [&](size_t i, const ChildResult &result) {
         if (!result.isGood() && failure.empty())
-          failure = shapes[missing[i]] + ": " + getReason(result, tune.timeout);
+          failure = shapes[missing[i]] + ": " + getReason(result, limit);
         progress.step(shapes[missing[i]]);
       });
   return failure.empty() || session.failData("the first configuration ('" + configs.front() +
