@@ -431,7 +431,11 @@ void OptionsParser::printSettings(const Options &options, raw_ostream &stream) c
   print("warnings", list(options.warnings, [](const std::string &each) { return each; }),
         {OPT_W, OPT_Werror, OPT_Werror_eq});
   print("error-limit", Twine(options.errorLimit), {OPT_error_limit});
-  print("diagnostics-format", options.json ? "json" : "text", {OPT_diagnostics_format});
+  print("diagnostics-format",
+        options.sarif  ? "sarif"
+        : options.json ? "json"
+                       : "text",
+        {OPT_diagnostics_format});
   print("color", options.color ? "true" : "false", {OPT_color}, "NO_COLOR");
 }
 
@@ -471,13 +475,17 @@ std::optional<Options> parseOptions(int argc, const char *const *argv, int &exit
     exitCode = exitCall;
     return std::nullopt;
   }
-  // --check takes a word of `tilec tune` and none of `tilec fmt`.
-  if (!words.empty() && StringRef(words.front()) == "fmt")
+  unsigned missingIndex, missingCount;
+  InputArgList arguments = table.ParseArgs(words, missingIndex, missingCount);
+  // --check takes a word of `tilec tune` and none of `tilec fmt`. Which command it is is known once
+  // the options in front of its word are.
+  if (std::vector<std::string> found = arguments.getAllArgValues(OPT_INPUT);
+      !found.empty() && found.front() == "fmt") {
     for (const char *&word : words)
       if (StringRef(word) == "--check")
         word = "--fmt-check";
-  unsigned missingIndex, missingCount;
-  InputArgList arguments = table.ParseArgs(words, missingIndex, missingCount);
+    arguments = table.ParseArgs(words, missingIndex, missingCount);
+  }
   exitCode = exitDone;
   if (missingCount) {
     errs() << "tilec: error: " << arguments.getArgString(missingIndex) << " needs a value\n";

@@ -23,6 +23,10 @@ bool OptionsParser::parseExtents(StringRef option, StringRef text,
     int64_t extent;
     if (name.trim().empty() || number.trim().getAsInteger(10, extent) || extent < 0)
       return fail(option + " takes extents as in M=1000,N=777, found '" + item + "'");
+    for (const auto &[known, before] : extents)
+      if (known == name.trim())
+        return fail("'" + known + "' is given twice by " + option + ", as " + Twine(before) +
+                    " and as " + Twine(extent));
     extents.emplace_back(name.trim().str(), extent);
   }
   return true;
@@ -122,6 +126,13 @@ bool OptionsParser::parseRun(Options &options) {
   }
   if (!isRun)
     return true;
+  // Of a run there are the variants of the source: those of a call are for files.
+  if (!request.generic)
+    return fail("--no-generic belongs to compilation and `tilec explain`; leave it out: a run "
+                "chooses among the variants of the source and the generic code");
+  if (!request.asked.empty())
+    return fail("--variant belongs to compilation and `tilec explain`; to run a variant, write "
+                "`specialize` into the source");
   if (!isTune && !(options.output.empty() && request.emitted.empty()))
     return fail(StringRef(request.emitted.empty() ? "-o" : "--emit") +
                 " does not go with `tilec run`; outputs are written by --out NAME=FILE");

@@ -97,6 +97,9 @@ bool OptionsParser::parseTarget(Options &options) {
   std::vector<std::string> names = request.targets;
   if (names.empty() && (options.emit == Stage::Obj ||
                         (!options.emit && stageOfFile(options.output) == Stage::Obj))) {
+    if (options.card)
+      return fail("object files are for the CPU, and --gpu names the " +
+                  StringRef(options.card->name) + ": leave out --gpu, or name a .cubin or .ptx");
     options.target = "cpu";
     return true;
   }

@@ -1,7 +1,7 @@
 // Configurations as text and in files: what --config takes and `tilec tune` writes.
 #include "driver/tune/TuneConfig.h"
-#include "frontend/Source/ParseJson.h"
 #include "driver/support/Version.h"
+#include "frontend/Source/ParseJson.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/JSON.h"
@@ -255,6 +255,16 @@ static bool readConfigFile(StringRef path, Session &session, std::vector<TuneCon
   return true;
 }
 
+/// A name with two values says nothing: which of them is meant is not known.
+static bool checkNames(const TuneConfig &config, Session &session) {
+  for (size_t i = 0; i < config.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (config[i].first == config[j].first)
+        return session.failCall("'" + config[i].first + "' is given twice by --config, as '" +
+                                config[j].second + "' and as '" + config[i].second + "'");
+  return true;
+}
+
 bool readConfigList(const std::vector<std::string> &texts, Session &session,
                     std::vector<TuneConfig> &list) {
   for (StringRef text : texts) {
@@ -268,6 +278,8 @@ bool readConfigList(const std::vector<std::string> &texts, Session &session,
       return session.failCall(
           "--config takes NAME=VALUE,... or a .json file with configurations, found '" + text +
           "'");
+    if (!checkNames(*parsed, session))
+      return false;
     list.push_back(std::move(*parsed));
   }
   return true;
@@ -285,7 +297,7 @@ bool readConfig(const Options &options, StringRef source, const TuneShape &shape
           "--config takes NAME=VALUE,... or a .json file of `tilec tune`, found '" +
           options.config + "'");
     config = std::move(*parsed);
-    return true;
+    return checkNames(config, session);
   }
   auto file = MemoryBuffer::getFile(options.config);
   if (!file)

@@ -406,8 +406,18 @@ static void reportUnknownItems(const std::vector<const ast::KernelDecl *> &kerne
   }
 }
 
-/// Every name of --shape and --random must be one of some chosen kernel. Strides have names with a
-/// point.
+/// `x.stride.0`, `xs[1].stride.0`: a stride that nothing names.
+static bool isStride(StringRef name, const ast::KernelDecl &kernel) {
+  auto [tensor, axis] = name.split(".stride.");
+  unsigned number;
+  if (axis.getAsInteger(10, number))
+    return false;
+  return llvm::any_of(kernel.params, [&, tensor = tensor](const ast::Param &param) {
+    return param.name.text == tensor.split('[').first && number < param.type.strides.size();
+  });
+}
+
+/// Every name of --shape and --random must be one of some chosen kernel.
 static void checkExtents(const std::vector<const ast::KernelDecl *> &kernels,
                          const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics) {
   std::vector<std::string> known;
@@ -415,7 +425,10 @@ static void checkExtents(const std::vector<const ast::KernelDecl *> &kernels,
     for (std::string &name : itemNames(*kernel))
       known.push_back(std::move(name));
   for (const auto &[name, extent] : options.extents) {
-    if (llvm::is_contained(known, name) || StringRef(name).contains('.'))
+    if (llvm::is_contained(known, name) ||
+        llvm::any_of(kernels, [&, &name = name](const ast::KernelDecl *kernel) {
+          return isStride(name, *kernel);
+        }))
       continue;
     DiagnosticBuilder report =
         diagnostics.report(diag::badArgument, tile::Range(), name + "=" + std::to_string(extent),
