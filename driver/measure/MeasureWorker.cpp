@@ -57,6 +57,7 @@ struct ShapeData {
   // On the CPU a candidate writes into the host's buffers, which are set back to `initial`; on a
   // GPU CudaArguments keeps copies, and `initial` is empty.
   std::vector<std::vector<char>> initial, expected; ///< by parameter; of outputs
+  std::optional<std::string> expectedFrom; ///< a configuration or files, once `expected` has them
   size_t bytes = 0;
 };
 
@@ -71,6 +72,7 @@ private:
   ShapeData *prepare(const MeasureRequest &request, std::string &reason);
   bool makeData(ShapeData &data, const MeasureRequest &request);
   bool expectFiles(ShapeData &data, const MeasureRequest &request);
+  bool expect(ShapeData &data, const MeasureRequest &request, std::string &reason);
   bool runOnce(ShapeData &data, Attempt &attempt, const std::string &image, MeasureReply &reply,
                const TimingLimits *limits, bool check);
   bool runHost(ShapeData &data, Attempt &attempt, MeasureReply &reply, const TimingLimits *limits,
@@ -155,13 +157,53 @@ bool Worker::expectFiles(ShapeData &data, const MeasureRequest &request) {
   return true;
 }
 
+/// Makes the results that the request compares with, unless they are there. A shape may have been
+/// prepared for a request that compares nothing, or with something else.
+bool Worker::expect(ShapeData &data, const MeasureRequest &request, std::string &reason) {
+  reference = !request.expected.empty()   ? "the CPU's result"
+              : request.reference.empty() ? "the default configuration's"
+                                          : "that of " + request.reference;
+  std::string from = request.reference;
+  for (const auto &[name, path] : request.expected)
+    from += '\0' + name + "=" + path;
+  if (!request.check || data.expectedFrom == from)
+    return true;
+  data.expectedFrom.reset();
+  data.expected.clear();
+  if (!request.expected.empty()) {
+    if (!expectFiles(data, request))
+      return false;
+  } else {
+    MeasureReply reply;
+    Attempt attempt(data.attempt.options);
+    attempt.options.config = request.reference;
+    if (!runOnce(data, attempt, request.referenceImage, reply, nullptr, false)) {
+      reason = reply.reason.empty() ? attempt.getReason() : reply.reason;
+      return false;
+    }
+    for (const RunArgument &argument : data.arguments.getArguments()) {
+      const char *begin = argument.buffer.getData();
+      data.expected.emplace_back();
+      if (isOutput(argument))
+        data.expected.back().assign(begin, begin + argument.buffer.getBytes());
+    }
+  }
+  data.expectedFrom = std::move(from);
+  return true;
+}
+
 ShapeData *Worker::prepare(const MeasureRequest &request, std::string &reason) {
   for (size_t i = 0; i < shapes.size(); ++i)
     if (shapes[i].first == request.shape) {
       auto found = std::move(shapes[i]);
       shapes.erase(shapes.begin() + i);
       shapes.push_back(std::move(found));
-      return shapes.back().second.get();
+      ShapeData *data = shapes.back().second.get();
+      if (expect(*data, request, reason))
+        return data;
+      if (reason.empty())
+        reason = data->attempt.getReason();
+      return nullptr;
     }
   // Shapes come in turn: some stay, so that going around all of them does not make the same data
   // again and again.
@@ -176,31 +218,12 @@ ShapeData *Worker::prepare(const MeasureRequest &request, std::string &reason) {
   bool good = makeData(*data, request);
   while (!shapes.empty() && kept() + data->bytes > most)
     shapes.pop_front();
-  if (good && request.check) {
-    if (!request.expected.empty()) {
-      good = expectFiles(*data, request);
-    } else {
-      MeasureReply reply;
-      Attempt attempt(data->attempt.options);
-      good = runOnce(*data, attempt, request.referenceImage, reply, nullptr, false);
-      if (!good)
-        reason = reply.reason.empty() ? attempt.getReason() : reply.reason;
-      for (const RunArgument &argument : data->arguments.getArguments()) {
-        const char *begin = argument.buffer.getData();
-        data->expected.emplace_back();
-        if (good && isOutput(argument))
-          data->expected.back().assign(begin, begin + argument.buffer.getBytes());
-      }
-    }
-  }
+  good = good && expect(*data, request, reason);
   if (!good) {
     if (reason.empty())
       reason = data->attempt.getReason();
     return nullptr;
   }
-  reference = !request.expected.empty()   ? "the CPU's result"
-              : request.reference.empty() ? "the default configuration's"
-                                          : "that of " + request.reference;
   shapes.emplace_back(request.shape, std::move(data));
   return shapes.back().second.get();
 }

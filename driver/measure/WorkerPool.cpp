@@ -202,14 +202,16 @@ std::optional<MeasureReply> WorkerPool::receive(Worker &worker) {
       break;
     }
   }
-  // Replies that it sent before it ended count.
-  size_t end = worker.pending.find('\n');
-  while (end != std::string::npos) {
+  // Replies that it sent before it ended count; how it ended is found out by the next job.
+  for (size_t end; (end = worker.pending.find('\n')) != std::string::npos;) {
     std::optional<MeasureReply> reply =
         parseMeasureReply(StringRef(worker.pending).take_front(end));
-    worker.prepared |= reply && reply->status == "prepared";
     worker.pending.erase(0, end + 1);
-    end = worker.pending.find('\n');
+    if (reply && reply->status != "prepared") {
+      stop(worker);
+      return reply;
+    }
+    worker.prepared |= reply.has_value();
   }
   MeasureReply ended = describeEnd(worker.process, worker.messages);
   worker.process = 0;
