@@ -171,11 +171,15 @@ bool compilePackage(const Options &options, Session &session, const std::string 
 //===--- Tilec inspect ----------------------------------------------------===//
 
 /// Reads a package, or a binary with the manifest beside it as one.
-static bool readInput(const std::string &path, Session &session, runtime::Package &package) {
+/// `check`, if there is one, says about the bytes that are read whether they may be taken.
+static bool readInput(const std::string &path, Session &session, runtime::Package &package,
+                      function_ref<bool(StringRef)> check = nullptr) {
   auto buffer = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
   if (!buffer)
     return session.failCall("cannot read '" + path + "': " + buffer.getError().message());
   StringRef bytes = (*buffer)->getBuffer();
+  if (check && !check(bytes))
+    return false;
   if (!runtime::isZip({bytes.data(), bytes.size()})) {
     auto manifest = MemoryBuffer::getFile(path + ".json");
     if (!manifest)
@@ -259,12 +263,10 @@ static bool extract(const runtime::Package &package, const std::string &folder, 
   return writeFiles(files, session);
 }
 
-/// Checks the signature beside a package before anything of it is read.
-static bool verify(const Options &options, Session &session) {
+/// Checks the signature beside a package before anything of the package is used. It gets the bytes
+/// that are used: a file that is read again may be another one by then.
+static bool verify(const Options &options, Session &session, StringRef content) {
   const std::string &path = options.inputs.front();
-  auto bytes = MemoryBuffer::getFile(path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
-  if (!bytes)
-    return session.failCall("cannot read '" + path + "': " + bytes.getError().message());
   std::string place = path + std::string(runtime::signatureEnding);
   auto signature = MemoryBuffer::getFile(place);
   if (!signature)
@@ -273,7 +275,6 @@ static bool verify(const Options &options, Session &session) {
   std::string key = options.verify, comment;
   if (auto file = MemoryBuffer::getFile(key))
     key = (*file)->getBuffer().str();
-  StringRef content = (*bytes)->getBuffer();
   if (runtime::Error error = runtime::verifySignature(
           {content.data(), content.size()}, (*signature)->getBuffer().str(), key, path, comment))
     return session.failData(error.message);
@@ -283,9 +284,10 @@ static bool verify(const Options &options, Session &session) {
 
 int inspectPackage(const Options &options, Session &session) {
   runtime::Package package;
-  if (!options.verify.empty() && !verify(options, session))
-    return session.getExitCode();
-  if (!readInput(options.inputs.front(), session, package))
+  auto check = [&](StringRef bytes) {
+    return options.verify.empty() || verify(options, session, bytes);
+  };
+  if (!readInput(options.inputs.front(), session, package, check))
     return session.getExitCode();
   if (options.json) {
     outs() << runtime::toJson(package);

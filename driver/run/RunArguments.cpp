@@ -224,20 +224,37 @@ bool RunArguments::chooseStrides(const runtime::Param &param, RunArgument &argum
   return true;
 }
 
-/// Copies elements between a dense array and one with strides.
-static void copyStrided(char *strided, char *dense, const std::vector<int64_t> &shape,
-                        const std::vector<int64_t> &strides, size_t size, bool toStrided) {
+/// Copies one element of `bits` bits; of 4 bits two share a byte, the first in its low half.
+static void copyElement(char *to, int64_t toNumber, const char *from, int64_t fromNumber,
+                        unsigned bits) {
+  if (bits != 4) {
+    size_t size = (bits + 7) / 8;
+    std::memcpy(to + size_t(toNumber) * size, from + size_t(fromNumber) * size, size);
+    return;
+  }
+  unsigned value = uint8_t(from[fromNumber / 2]) >> fromNumber % 2 * 4 & 0xf,
+           shift = toNumber % 2 * 4;
+  char &byte = to[toNumber / 2];
+  byte = char((uint8_t(byte) & ~(0xfu << shift)) | value << shift);
+}
+
+/// Copies elements between a dense array and the tensor's memory.
+static void copyStrided(const RunArgument &argument, char *dense, bool toStrided) {
+  char *strided = argument.buffer.getData();
+  unsigned bits = runtime::dtypeBits(argument.param->dtype);
   int64_t count = 1;
-  for (int64_t extent : shape)
+  for (int64_t extent : argument.shape)
     count *= extent;
-  std::vector<int64_t> index(shape.size());
-  for (int64_t n = 0; n < count; ++n, dense += size) {
+  std::vector<int64_t> index(argument.shape.size());
+  for (int64_t n = 0; n < count; ++n) {
     int64_t offset = 0;
-    for (size_t i = 0; i < shape.size(); ++i)
-      offset += index[i] * strides[i];
-    std::memcpy(toStrided ? strided + offset * size : dense,
-                toStrided ? dense : strided + offset * size, size);
-    for (size_t i = shape.size(); i-- > 0 && ++index[i] == shape[i];)
+    for (size_t i = 0; i < index.size(); ++i)
+      offset += index[i] * argument.strides[i];
+    if (toStrided)
+      copyElement(strided, offset, dense, n, bits);
+    else
+      copyElement(dense, n, strided, offset, bits);
+    for (size_t i = index.size(); i-- > 0 && ++index[i] == argument.shape[i];)
       index[i] = 0;
   }
 }
@@ -252,12 +269,16 @@ static bool isDense(const RunArgument &argument) {
   return true;
 }
 
-/// Extents or strides of a tensor's bytes, where two elements share one.
-static std::vector<int64_t> inBytes(std::vector<int64_t> shape, bool areStrides) {
-  for (size_t i = 0; i < shape.size(); ++i)
-    if ((i + 1 == shape.size()) != areStrides)
-      shape[i] /= 2;
-  return shape;
+/// The elements row by row. Those of a dense tensor are its memory; of others a copy, in `copy`.
+static const char *getDense(const RunArgument &argument, std::vector<char> &copy) {
+  if (isDense(argument))
+    return argument.buffer.getData();
+  size_t count = 1;
+  for (int64_t extent : argument.shape)
+    count *= extent;
+  copy.resize((count * runtime::dtypeBits(argument.param->dtype) + 7) / 8);
+  copyStrided(argument, copy.data(), false);
+  return copy.data();
 }
 
 bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument) {
@@ -308,9 +329,7 @@ bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument
     std::memcpy(argument.buffer.getData(), file->second.data.data(),
                 std::min<size_t>(file->second.data.size(), bytes));
   } else {
-    copyStrided(argument.buffer.getData(), file->second.data.data(),
-                pairs ? inBytes(argument.shape, false) : argument.shape,
-                pairs ? inBytes(argument.strides, true) : argument.strides, size, true);
+    copyStrided(argument, file->second.data.data(), true);
   }
   return true;
 }
@@ -455,10 +474,13 @@ bool RunArguments::compareOutputs() {
     runtime::Dtype dtype = found->param->dtype;
     if (runtime::Error error = runtime::readNpy(path, dtype, expected))
       return session.failCall(error.message);
-    if (expected.shape != found->shape || !isDense(*found))
+    if (expected.shape != found->shape)
       return session.failData("'" + name + "' and '" + path + "' have different shapes");
-    std::string difference = compareTensors(dtype, found->buffer.getData(), expected.data.data(),
-                                            found->buffer.getBytes(), options.tolerance);
+    std::vector<char> copy;
+    const char *data = getDense(*found, copy);
+    std::string difference =
+        compareTensors(dtype, data, expected.data.data(),
+                       copy.empty() ? found->buffer.getBytes() : copy.size(), options.tolerance);
     if (!difference.empty())
       return session.failData("'" + name + "' differs from '" + path + "' " + difference);
   }
@@ -472,19 +494,9 @@ bool RunArguments::writeOutputs() {
     const std::string *path = find(options.outputs, argument.param->name);
     if (!path)
       continue;
-    size_t size = (runtime::dtypeBits(argument.param->dtype) + 7) / 8, count = size;
-    for (int64_t extent : argument.shape)
-      count *= extent;
-    std::vector<char> dense;
-    const char *data = argument.buffer.getData();
-    if (!isDense(argument)) {
-      dense.resize(count);
-      copyStrided(argument.buffer.getData(), dense.data(), argument.shape, argument.strides, size,
-                  false);
-      data = dense.data();
-    }
-    if (runtime::Error error =
-            runtime::writeNpy(*path, argument.param->dtype, argument.shape, data))
+    std::vector<char> copy;
+    if (runtime::Error error = runtime::writeNpy(*path, argument.param->dtype, argument.shape,
+                                                 getDense(argument, copy)))
       return session.failCall(error.message);
   }
   return true;
