@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
@@ -197,10 +198,10 @@ std::optional<int64_t> applyFloat(Expr::Op op, int64_t aBits, int64_t bBits) {
     return floatBits(a / b);
   case Op::Neg:
     return floatBits(-a);
-  case Op::Min: // NaN wins, as in a kernel
-    return floatBits(unordered ? a + b : a < b ? a : b);
+  case Op::Min: // NaN wins, and -0 is less than +0, as in a kernel
+    return floatBits(unordered ? a + b : a < b || (a == b && std::signbit(a)) ? a : b);
   case Op::Max:
-    return floatBits(unordered ? a + b : a > b ? a : b);
+    return floatBits(unordered ? a + b : a > b || (a == b && !std::signbit(a)) ? a : b);
   default:
     return compare(op, a, b);
   }

@@ -98,10 +98,10 @@ TK_CORE int64_t tk_apply_floats(int op, int64_t a_bits, int64_t b_bits, int *ove
     return tk_float_bits(a / b);
   case TK_NEG:
     return tk_float_bits(-a);
-  case TK_MIN:
-    return tk_float_bits(unordered ? a + b : a < b ? a : b);
+  case TK_MIN: /* -0 is less than +0, as in a kernel */
+    return tk_float_bits(unordered ? a + b : a < b || (a == b && a_bits < 0) ? a : b);
   case TK_MAX:
-    return tk_float_bits(unordered ? a + b : a > b ? a : b);
+    return tk_float_bits(unordered ? a + b : a > b || (a == b && a_bits >= 0) ? a : b);
   case TK_EQ:
     return a == b;
   case TK_NE:

@@ -78,6 +78,11 @@ TEST(Expr, Floats) {
   EXPECT_EQ(number(Op::Div, 1.0, 0.0), HUGE_VAL);
   EXPECT_EQ(number(Op::Max, -1.0, 2.0), 2.0);
   EXPECT_NE(number(Op::Min, NAN, 2.0), number(Op::Min, NAN, 2.0));
+  // -0 is less than +0, on either side.
+  for (auto [a, b] : {std::pair(-0.0, 0.0), std::pair(0.0, -0.0)}) {
+    EXPECT_TRUE(std::signbit(number(Op::Min, a, b)));
+    EXPECT_FALSE(std::signbit(number(Op::Max, a, b)));
+  }
   EXPECT_EQ(applyFloat(Op::Gt, floatBits(NAN), floatBits(0.0)), 0);
   EXPECT_EQ(applyFloat(Op::Ne, floatBits(NAN), floatBits(0.0)), 1);
   EXPECT_EQ(applyFloat(Op::Le, floatBits(0.5), floatBits(0.5)), 1);
