@@ -33,10 +33,18 @@ void NoAssembler::log(raw_ostream &stream) const {
 
 //===--- Search for the program -------------------------------------------===//
 
-/// The program that pip's package nvidia-cuda-nvcc put below `venv`, or empty.
+/// The version of CUDA that a package is of: N of `cuN`, and 0 of `cuda_nvcc`, which there is up to
+/// CUDA 12.
+static unsigned getCudaVersion(StringRef package) {
+  unsigned version;
+  return package.consume_front("cu") && !package.getAsInteger(10, version) ? version : 0;
+}
+
+/// The program that pip's package nvidia-cuda-nvcc put below `venv`, that of the latest CUDA; or
+/// empty.
 static std::string findInEnvironment(StringRef venv) {
   std::error_code error;
-  SmallVector<std::string> found;
+  SmallVector<std::pair<unsigned, std::string>> found;
   SmallString<128> libraries(venv);
   sys::path::append(libraries, "lib");
   for (sys::fs::directory_iterator it(libraries, error), end; !error && it != end;
@@ -49,10 +57,11 @@ static std::string findInEnvironment(StringRef venv) {
       SmallString<128> program(package->path());
       sys::path::append(program, "bin", "ptxas");
       if (sys::fs::can_execute(program))
-        found.push_back(program.str().str());
+        found.emplace_back(getCudaVersion(sys::path::filename(package->path())),
+                           program.str().str());
     }
   }
-  return found.empty() ? std::string() : *std::max_element(found.begin(), found.end());
+  return found.empty() ? std::string() : std::max_element(found.begin(), found.end())->second;
 }
 
 /// What --ptxas-path says, else TILE_PTXAS, else nothing.

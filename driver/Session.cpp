@@ -71,7 +71,7 @@ bool Session::failData(const Twine &message) {
 
 Range Session::getLine(StringRef path, unsigned line, unsigned column) const {
   Range range;
-  for (size_t i = 0; i < sources.size(); ++i)
+  for (size_t i = 0; i < sources.size() && !range.isValid(); ++i) // the first, as in getRange
     if (sources.name(FileID(i)) == path)
       range = sources.lineRange(FileID(i), line);
   if (range.isValid()) {

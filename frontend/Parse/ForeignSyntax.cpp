@@ -189,7 +189,7 @@ const Token *Mistake::swallowedCode() const {
       return llvm::isAlnum(c) || c == '_' || c == '.' || c == '(' || c == ')';
     });
     bool ends = rest.ends_with(";") || rest.ends_with(")") || rest.ends_with("]") ||
-                rest.ends_with("]") || rest.ends_with(",") || rest.ends_with("{");
+                rest.ends_with(",") || rest.ends_with("{");
     bool begins = !rest.empty() && (llvm::isAlnum(rest[0]) || rest[0] == '(' || rest[0] == '_');
     return begins && (isOperand || ends) ? token : nullptr;
   }

@@ -91,8 +91,7 @@ private:
       read(attribute.arguments);
   }
 
-  /// What is assigned to is not read, but for what stands in its subscripts and the left side of
-  /// `+=` to another value.
+  /// What is assigned to is not read, but for what stands in its subscripts.
   void readTarget(const Expr &target) {
     if (auto *tuple = llvm::dyn_cast<TupleExpr>(&target)) {
       for (const ExprPtr &element : tuple->elements)
