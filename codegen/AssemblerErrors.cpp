@@ -14,6 +14,8 @@ void RefusedPTX::log(raw_ostream &stream) const {
   stream << assembler << " refused the generated PTX: " << text;
 }
 
+/// The first error alone: those that follow are mostly its consequences. Always an error value,
+/// whatever the assembler printed.
 Error readRefusal(StringRef assembler, StringRef output) {
   SmallVector<StringRef> lines;
   output.split(lines, '\n', -1, /*KeepEmpty=*/false);
@@ -45,6 +47,11 @@ static bool readPlace(StringRef &text, const StringMap<std::string> &files, Sour
   return place.line != 0;
 }
 
+/// From the innermost place to the kernel's line, as calls are inlined; empty where the PTX has no
+/// line table, or the line is before a function's first `.loc`.
+///
+///   .loc 1 12 5, function_name $L__info_string0, inlined_at 1 40 3
+///        ^ file, line, column: the callee                  ^ its caller
 std::vector<SourcePlace> findSourcePlaces(StringRef ptx, unsigned line) {
   SmallVector<StringRef> lines;
   ptx.split(lines, '\n');
@@ -56,6 +63,7 @@ std::vector<SourcePlace> findSourcePlaces(StringRef ptx, unsigned line) {
       auto [number, name] = text.ltrim().split('"');
       files[number.trim()] = name.split('"').first.str();
     }
+  // A `.loc` holds for all lines up to the next one.
   size_t last = line;
   for (; last > 0; --last) {
     StringRef text = lines[last - 1].ltrim();

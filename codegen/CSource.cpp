@@ -52,6 +52,7 @@ private:
   std::string name, prefix;
   ArrayRef<CBuild> builds;
   bool isHost;
+  // A kernel's tables, and the number of the binary (unit) that has its code.
   struct Record {
     std::unique_ptr<Tables> tables;
     size_t unit;
@@ -62,6 +63,7 @@ private:
 };
 
 /// Text as lines of a comment.
+/// Text of the source can neither end the comment nor begin one inside.
 void writeComment(raw_ostream &out, StringRef text) {
   SmallVector<StringRef> lines;
   text.split(lines, '\n');
@@ -83,6 +85,9 @@ std::string Writer::getPrefix() const {
   return prefix.empty() || isDigit(prefix.front()) ? "k" + prefix : prefix;
 }
 
+/// Builds with equal manifests share their tables: PTX and cubin of one target, for example. All
+/// builds must have the same instances in the same order, as typed functions name instances by
+/// their number in the first.
 Error Writer::makeTables() {
   size_t index = 0;
   for (size_t i = 0; i < builds.size(); ++i) {
@@ -121,6 +126,7 @@ Error Writer::makeTables() {
 
 /// The instances among which the typed function of one chooses: itself, and before that variants of
 /// the same signature.
+/// In the order of dispatch: variants before the instance itself.
 std::vector<size_t> Writer::getMembers(const std::vector<size_t> &group, size_t instance) const {
   const runtime::Kernel &kernel = getTables(instance).getKernel();
   std::vector<size_t> members;
@@ -247,6 +253,7 @@ void Writer::writeImages(raw_ostream &out) {
       StringRef image = builds[i].units[unit].image;
       std::string name = "tk_image_" + std::to_string(i) + "_" + std::to_string(unit);
       out << "static const unsigned char " << name << "[] __attribute__((aligned(16))) = {";
+      // Numbers, not a string: compilers may limit the length of strings.
       for (size_t at = 0; at <= image.size(); ++at) // with the zero that ends PTX
         out << (at % 32 ? "" : "\n")
             << (at < image.size() ? unsigned((unsigned char)image[at]) : 0u) << ",";

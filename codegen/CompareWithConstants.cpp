@@ -1,4 +1,10 @@
 // See the header.
+//
+//   masks of positions   i * 64 + 0 < N, i * 64 + 1 < N, ..    an addition and a comparison each
+//   as one difference    d = i * 64 - N;  d < 0, d < -1, ..    a comparison each
+//
+// Holds only where no sum wraps around: each addition that is taken apart, and the difference, must
+// be known to fit (IndexRanges).
 #include "codegen/CompareWithConstants.h"
 #include "codegen/IndexRanges.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -53,6 +59,7 @@ public:
 
 private:
   /// Adds `value`, `factor` times, as what it is a sum of.
+  /// `disjoint` or: an addition without carries, which cannot overflow.
   void decompose(Value *value, int64_t factor, Sum &sum, unsigned depth = 0) {
     constexpr unsigned deepest = 8;
     if (auto *constant = dyn_cast<ConstantInt>(value)) {
@@ -120,6 +127,7 @@ private:
         sums.push_back(sum);
       constants.push_back(ConstantInt::getSigned(narrow, -sum.constant));
     }
+    // Elements per difference, at least: a difference costs as much as an addition.
     // Else there is nothing to be saved.
     constexpr unsigned leastShared = 4;
     if (sums.size() * leastShared > count)

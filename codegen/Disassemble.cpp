@@ -19,6 +19,8 @@ static std::string findDisassembler(StringRef ptxasPath, StringRef executablePat
     ptxas = *found;
   else
     consumeError(found.takeError());
+  // nvdisasm first: it knows lines of the source. The one beside ptxas first, as an older toolkit
+  // does not read newer cubins.
   for (StringRef name : {"nvdisasm", "cuobjdump"}) {
     SmallString<128> beside(sys::path::parent_path(ptxas));
     sys::path::append(beside, name);

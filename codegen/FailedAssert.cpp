@@ -6,6 +6,9 @@
 
 using namespace llvm;
 
+/// The kernel goes on after a failure: code has no way to end a range of programs early, and the
+/// caller looks at the record when all threads have come back. False, and nothing changed, for code
+/// without asserts.
 bool tile::recordAsserts(Module &module) {
   Function *fail = module.getFunction("__assert_fail");
   if (!fail || !fail->isDeclaration())

@@ -1,4 +1,11 @@
 // Optimises LLVM IR for the host's processor, writes object files, and runs code through ORC.
+//
+//   for `tilec run`   HostCode: this processor's features, compiled into memory, by LLJIT
+//   for -o NAME.o     emitObject: a level of the family (HostLevels), position-independent
+//
+// Code in memory finds functions in this order: our conversions of 16-bit floats (Libcalls) and the
+// caller's symbols, then those of the process. An object file may need only the symbols that each
+// system has (HostSymbols).
 #include "codegen/Host.h"
 #include "codegen/HostSymbols.h"
 #include "codegen/Libcalls.h"
@@ -21,6 +28,7 @@ HostTarget::HostTarget() = default;
 HostTarget::HostTarget(HostTarget &&) = default;
 HostTarget::~HostTarget() = default;
 
+/// `cpu` empty: the processor at hand with all of its features. Else a level, and nothing beyond.
 Expected<HostTarget> HostTarget::create(int level, StringRef cpu) {
   static std::once_flag once;
   std::call_once(once, [] {
@@ -58,6 +66,8 @@ unsigned HostTarget::getVectorBits() const {
   return features.contains("+avx2") || cpu == "x86-64-v3" ? 256 : 128;
 }
 
+/// LLVM reports errors to the context, not to its caller: LLVMDiagnostics collects them while it
+/// lives.
 Error HostTarget::optimize(Module &module) {
   LLVMDiagnostics diagnostics(module.getContext());
   module.setTargetTriple(machine->getTargetTriple());
@@ -137,6 +147,7 @@ Expected<HostCode> HostCode::create(std::unique_ptr<Module> module,
   return code;
 }
 
+/// Compiles when it is asked first. The pointer is good as long as this object lives.
 Expected<HostKernel> HostCode::lookup(StringRef symbol) {
   Expected<orc::ExecutorAddr> address = jit->lookup(symbol);
   if (!address)

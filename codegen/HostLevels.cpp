@@ -17,6 +17,7 @@ ArrayRef<StringRef> getHostLevels() {
 #endif
 }
 
+/// x86-64-v3 (AVX2), which nearly all servers have: v4 would not run on many.
 StringRef getDefaultHostLevel() {
   ArrayRef<StringRef> levels = getHostLevels();
   return levels.size() == 4 ? levels[2] : levels.empty() ? StringRef() : levels.back();

@@ -1,4 +1,6 @@
 // Reads the undefined symbols of an object file and compares them with a list.
+// A symbol outside of the list is a mistake of the compiler, found when the file is written instead
+// of when it is loaded elsewhere.
 #include "codegen/HostSymbols.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/StringSwitch.h"

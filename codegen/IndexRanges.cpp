@@ -1,4 +1,8 @@
 // See the header.
+//
+// Two sources, whose ranges are intersected: LLVM's scalar evolution, and the operations
+// themselves, which it does not look through where they are not linear (shifts, selections, masks).
+// Ranges are signed. Each answer is kept: the function must not change between questions.
 #include "codegen/IndexRanges.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
@@ -19,6 +23,7 @@ ConstantRange IndexRanges::get(Value *value, unsigned depth) {
   ConstantRange range = ConstantRange::getFull(type->getBitWidth());
   if (evolution.isSCEVable(type))
     range = evolution.getSignedRange(evolution.getSCEV(value));
+  // Also ends the search where values of loops depend on each other.
   constexpr unsigned deepest = 16;
   if (auto *instruction = dyn_cast<Instruction>(value); instruction && depth < deepest)
     range = range.intersectWith(computeRange(*instruction, depth + 1), ConstantRange::Signed);
@@ -44,6 +49,7 @@ ConstantRange IndexRanges::computeRange(Instruction &instruction, unsigned depth
                                     {get(extreme->getLHS(), depth), get(extreme->getRHS(), depth)});
   if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
     switch (call->getIntrinsicID()) {
+    // A grid has at most 2^31 - 1 blocks, a block at most 1024 threads.
     case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
     case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
       return ConstantRange(APInt::getZero(width), APInt::getSignedMinValue(width));
@@ -55,6 +61,7 @@ ConstantRange IndexRanges::computeRange(Instruction &instruction, unsigned depth
   return ConstantRange::getFull(width);
 }
 
+/// A counter `i = start; ..; i += step`, step >= 0, in a loop that is left unless `i < bound`.
 ConstantRange IndexRanges::getCounterRange(PHINode &phi, unsigned depth) {
   ConstantRange unknown = ConstantRange::getFull(phi.getType()->getIntegerBitWidth());
   Loop *loop = loops.getLoopFor(phi.getParent());
@@ -65,6 +72,8 @@ ConstantRange IndexRanges::getCounterRange(PHINode &phi, unsigned depth) {
   if (!next || next->getOpcode() != Instruction::Add || next->getOperand(0) != &phi ||
       loop->contains(phi.getIncomingBlock(1 - back)))
     return unknown;
+  // Loop rotation moves it there; a loop that was not rotated tests at its head, where the counter
+  // may be a step beyond the bound.
   // The test stands at the loop's end, of the next value, or at its beginning.
   bool ofNext = true;
   Value *bound = getBoundWithin(*next, *phi.getIncomingBlock(back), *loop);

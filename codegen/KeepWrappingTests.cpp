@@ -8,6 +8,7 @@ using namespace llvm;
 namespace tile {
 
 /// True for a value that is carried around a loop, or the sum of one and a constant.
+/// Through one sum, as InstCombine writes `i - 5 < 10` for a test of two bounds.
 static bool isCounter(Value *value) {
   if (auto *sum = dyn_cast<BinaryOperator>(value))
     if ((sum->getOpcode() == Instruction::Add || sum->getOpcode() == Instruction::Sub) &&
@@ -27,6 +28,7 @@ PreservedAnalyses KeepWrappingTestsPass::run(Function &function, FunctionAnalysi
       if (!bound || !isCounter(test->getOperand(0)))
         continue;
       const APInt &value = bound->getValue();
+      // Bounds near the sign's boundary alone: other comparisons do not rely on wrapping around.
       APInt quarter = APInt::getOneBitSet(value.getBitWidth(), value.getBitWidth() - 2);
       if (value.getBitWidth() < 32 || value.ult(quarter))
         continue;

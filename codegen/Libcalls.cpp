@@ -23,10 +23,12 @@ static float floatOf(uint32_t bits) {
 
 /// `value` as the nearest number with `fractionBits` of fraction and `exponentBits` of exponent,
 /// ties to even.
+/// Doubles hold each float and each 16-bit float exactly, so one rounding is all there is.
 static uint32_t roundTo(double value, int fractionBits, int exponentBits) {
   uint64_t bits;
   std::memcpy(&bits, &value, sizeof bits);
   uint32_t sign = uint32_t(bits >> 63) << (fractionBits + exponentBits);
+  // A NaN keeps the upper bits of its payload and becomes quiet.
   uint32_t infinity = ((1u << exponentBits) - 1) << fractionBits;
   int bias = (1 << (exponentBits - 1)) - 1;
   if (std::isnan(value))
@@ -67,6 +69,8 @@ static float truncateToBfloat(float value) {
   uint32_t bits = bitsOf(value);
   if (std::isnan(value))
     return floatOf((bits >> 16) | 0x40);
+  // Adds just under half of the last place, and the last bit itself: ties go to even, and a carry
+  // into the exponent is right.
   return floatOf((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
 }
 

@@ -25,6 +25,8 @@ static bool isOfNeighbours(Value *address, uint64_t bytes, Loop &loop, ScalarEvo
 }
 
 /// How many accesses to single elements the loop would have as vectors of 32 bytes.
+/// An access that is no neighbour's becomes one for each lane: its code grows with the number of
+/// lanes, and LLVM's time with it.
 static uint64_t countExpanded(Loop &loop, ScalarEvolution &evolution, const DataLayout &layout) {
   constexpr uint64_t vectorBytes = 32;
   uint64_t scattered = 0, least = vectorBytes;

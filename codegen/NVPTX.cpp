@@ -118,6 +118,7 @@ static std::string fixFileTimes(StringRef text) {
 
 Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   LLVMDiagnostics diagnostics(module.getContext());
+  // Lives as long as the program: the context keeps a pointer to it.
   static BackendGate gate;
   module.getContext().setOptPassGate(gate);
   SmallString<0> text;

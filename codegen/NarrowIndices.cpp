@@ -1,4 +1,13 @@
 // See the header.
+//
+//   values   64-bit values whose range fits in 32 bits, of operations that 32 bits decide
+//   tests    comparisons and truncations of such values
+//   run      ranges -> narrow copies of values -> incoming values of phis -> tests -> extensions
+//            for other users -> the old instructions are erased
+//
+// Reverse post-order: operands come before their users, but for phis, which are filled in
+// afterwards. A value that fits is the sign extension of its lower half: each narrow copy keeps
+// this.
 #include "codegen/NarrowIndices.h"
 #include "codegen/IndexRanges.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -62,6 +71,9 @@ private:
   bool fits(Value *value) { return isNarrow(ranges.get(value)); }
 
   /// True for a 64-bit value that fits, of an operation that 32 bits of its operands decide.
+  /// Of sums, products and the like the lower half depends on lower halves alone, so only the
+  /// result must fit. Divisions and shifts to the right look at upper bits: their operands must fit
+  /// as well.
   bool canNarrow(Instruction &instruction) {
     auto operandsFit = [&] {
       return fits(instruction.getOperand(0)) && fits(instruction.getOperand(1));
@@ -113,6 +125,7 @@ private:
       return isa<ICmpInst>(instruction) && elementsFit(instruction.getOperand(0)) &&
              elementsFit(instruction.getOperand(1));
     if (auto *test = dyn_cast<ICmpInst>(&instruction))
+      // Sign extension keeps the order of both signed and unsigned numbers.
       return fits(test->getOperand(0)) && (fits(test->getOperand(1)) || isTestOfSign(*test));
     if (isa<TruncInst>(instruction) || isa<SIToFPInst>(instruction))
       return fits(instruction.getOperand(0));
@@ -157,6 +170,8 @@ private:
     Value *&result = narrowed[value];
     if (result)
       return result;
+    // A value that stays wide: truncated once, where it is defined, so that the copy can be used
+    // wherever the value can.
     BasicBlock::iterator place = function.getEntryBlock().getFirstInsertionPt();
     if (auto *instruction = dyn_cast<Instruction>(value))
       place = *instruction->getInsertionPointAfterDef();

@@ -1,4 +1,6 @@
 // Assembles PTX with nvJitLink, loaded at run time where there is no ptxas program.
+// The library has no header here: its functions are looked up by name, and a release that lacks one
+// of them is taken for none. The handle is opened for each call and never shared between threads.
 #include "codegen/Assemble.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/ScopeExit.h"
@@ -96,6 +98,7 @@ Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &opti
     if (handle)
       library.destroy(&handle);
   });
+  // Each step may fail, and each leaves its reason in the log of the handle.
   std::string text = ptx.str(); // nul-terminated, as the library wants it
   if (library.create(&handle, uint32_t(arguments.size()), arguments.data()) != 0 ||
       library.addData(handle, inputPTX, text.c_str(), text.size() + 1, "kernel.ptx") != 0 ||

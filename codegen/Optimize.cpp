@@ -54,6 +54,8 @@ CodeGenOptLevel getCodegenLevel(int level) {
   }
 }
 
+/// NarrowIndices comes after everything that makes indices, as it needs all of their uses;
+/// CompareWithConstants needs its 32 bits; ADCE removes what both leave unused.
 static FunctionPassManager buildKernelPipeline() {
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -97,6 +99,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
   });
 
   ModulePassManager passes;
+  // A tile is one vector for each thread up to here; GPUs have no vector registers.
   if (options.scalarizeBits) {
     ScalarizerPassOptions scalarizer;
     scalarizer.ScalarizeMinBits = options.scalarizeBits;

@@ -1,4 +1,10 @@
 // Finds and runs ptxas on memory files: nothing is written to disk.
+//
+//   asked for          --ptxas-path, else TILE_PTXAS; `none`: no assembler at all
+//   else the program   on the PATH, in /usr/local/cuda/bin, in a .venv above this executable
+//   else               nvJitLink, a library (NvJitLink.cpp)
+//
+// One that was asked for and is not there is an error: another would give other code.
 #include "codegen/Assemble.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/SmallVector.h"
@@ -106,6 +112,7 @@ namespace {
 /// A file in memory that a child process can open as /proc/self/fd/N.
 class MemoryFile {
 public:
+  // Without the flag that closes it on exec: the child opens it by the number that it inherits.
   explicit MemoryFile(const char *name) : fd(memfd_create(name, 0)) {}
   ~MemoryFile() {
     if (fd >= 0)
@@ -156,6 +163,8 @@ private:
 
 /// Runs `arguments` with standard output and error going to `log`. Returns the exit code, below 0
 /// the signal that ended it, or an error if it did not run.
+/// Waits without a limit of time: some kernels take ptxas minutes, and whoever wants a limit sets
+/// one for tilec as a whole.
 static Expected<int> runProgram(const std::string &program, ArrayRef<std::string> arguments,
                                 MemoryFile &log) {
   SmallVector<char *> argv;
@@ -178,6 +187,8 @@ static Expected<int> runProgram(const std::string &program, ArrayRef<std::string
   return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+/// ptxas -v says of each entry function in turn: its name, spills, registers. Warnings are known by
+/// their numbers, C75.. and C76.., as their texts change.
 void parseAssemblerLog(StringRef log, Cubin &cubin) {
   SmallVector<StringRef> lines;
   log.split(lines, '\n');

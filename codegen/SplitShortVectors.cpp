@@ -8,6 +8,7 @@ using namespace llvm;
 
 namespace tile {
 
+/// Integers of up to 16 bits; vectors of bits are masks, which stay.
 static bool isShortVector(Type *type) {
   auto *vector = dyn_cast<FixedVectorType>(type);
   return vector && vector->getElementType()->isIntegerTy() && vector->getScalarSizeInBits() <= 16 &&

@@ -22,6 +22,7 @@ std::unique_ptr<llvm::Module> translateToLLVM(ModuleOp module, llvm::LLVMContext
   return translateModuleToLLVMIR(module, context, module.getName().value_or("tile"));
 }
 
+/// Takes the context's handler for its lifetime: two at once for one context would lose messages.
 LLVMDiagnostics::LLVMDiagnostics(llvm::LLVMContext &context) : context(context) {
   auto collect = [](const llvm::DiagnosticInfo *info, void *self) {
     if (info->getSeverity() != llvm::DS_Error)

@@ -11,6 +11,7 @@ using namespace llvm;
 namespace tile {
 
 /// A negation in 32 bits. Instruction selection would narrow one in LLVM's terms.
+/// A piece of PTX, as LLVM would narrow an operation in 32 bits again.
 static Value *negate(IRBuilder<> &builder, Value *value) {
   Type *i32 = builder.getInt32Ty();
   auto *code = InlineAsm::get(FunctionType::get(i32, {i32}, false), "neg.s32 $0, $1;", "=r,r",

@@ -1,4 +1,6 @@
 // Compile requests as JSON: writer. tilec reads them (driver/request/ReadRequest.cpp).
+// A field that has its default value is left out, so that a request names only what it changes, and
+// equal requests are equal texts: `tilec tune` names binaries by them.
 #include "manifest/CompileRequest.h"
 
 #include "manifest/Json.h"

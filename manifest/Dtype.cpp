@@ -42,6 +42,7 @@ std::optional<Dtype> dtypeFromName(std::string_view name) {
 
 unsigned dtypeBits(Dtype dtype) { return dtypes[size_t(dtype)].bits; }
 
+/// False of i4 and u4, which are only stored: nothing computes with them.
 bool isIntegral(Dtype dtype) {
   const DtypeEntry &entry = dtypes[size_t(dtype)];
   return entry.family != Family::Float && entry.use == Use::Computed;

@@ -1,4 +1,11 @@
 // Conversion between numbers and the bits of a dtype.
+//
+//   sign | exponent | mantissa          value = (-1)^sign * 1.mantissa * 2^(exponent - bias)
+//   exponent 0: subnormal               value = 0.mantissa * 2^(1 - bias)
+//   top exponent: infinity and NaN, or numbers and one NaN (f8e4m3)
+//
+// The same results as the compiler's conversions: what a host encodes and a kernel computes can be
+// compared to the bit. Formats come from the table of dtypes.
 #include "manifest/Encode.h"
 
 #include <cmath>
@@ -26,6 +33,8 @@ static std::optional<Format> formatOf(Dtype dtype) {
   }
 }
 
+/// Rounds once, to nearest even. Formats of 8 bits saturate at their largest number, others become
+/// infinite.
 uint64_t encodeFloat(double value, Dtype dtype) {
   if (dtype == Dtype::F64) {
     uint64_t bits;
@@ -100,6 +109,7 @@ double decodeFloat(uint64_t bits, Dtype dtype) {
   return (bits >> (format->exponent + format->mantissa)) & 1 ? -value : value;
 }
 
+/// None with a reason for a value that the dtype does not have: only floats round.
 std::optional<uint64_t> encode(const Constant &value, Dtype dtype, std::string &error) {
   double number = 0;
   if (auto *flag = std::get_if<bool>(&value))
@@ -138,6 +148,8 @@ std::optional<uint64_t> encode(const Constant &value, Dtype dtype, std::string &
   return width == 64 ? bits : bits & ((uint64_t(1) << width) - 1);
 }
 
+/// None for what 64 bits with a sign do not hold, and for dtypes that are no integers. Higher bits
+/// of `bits` do not count.
 std::optional<int64_t> decodeInteger(uint64_t bits, Dtype dtype) {
   switch (dtype) {
   case Dtype::Bool:

@@ -3,6 +3,10 @@
 // Expr::evaluate   the compiler, `tilec run`, shapes of outputs (runtime/src/Named.cpp)
 // tk_eval          launches, by the library and by generated C: postfix code (launch/core/Value.c)
 // _evaluate        Python's fake kernels, over symbolic sizes (python/tile/_torch.py)
+//
+// One arithmetic in three places, which must agree: apply() here, for compile-time evaluation and
+// the validator; launch/core, in C; and the code that the compiler emits for a kernel. x / 0 is 0
+// and x % 0 is x, quotients round toward zero; a result that overflows is none.
 #include "manifest/Expr.h"
 
 #include <algorithm>
@@ -56,6 +60,7 @@ Expr Expr::make(Op op, std::vector<Expr> operands) {
   return expr;
 }
 
+/// Recurses: expressions from outside are limited by maxExprDepth when they are read.
 unsigned Expr::getDepth() const {
   unsigned depth = 0;
   for (const Expr &operand : operands)
@@ -63,6 +68,7 @@ unsigned Expr::getDepth() const {
   return depth;
 }
 
+/// A balanced tree: a chain of a thousand members would be too deep to be read again.
 Expr Expr::makeAny(std::vector<Expr> conditions) {
   while (conditions.size() > 1) {
     std::vector<Expr> pairs;
@@ -184,6 +190,7 @@ double floatOfBits(int64_t bits) {
   return value;
 }
 
+/// Floats travel as their bits, in the same cells as integers.
 std::optional<int64_t> applyFloat(Expr::Op op, int64_t aBits, int64_t bBits) {
   double a = floatOfBits(aBits), b = floatOfBits(bBits);
   bool unordered = a != a || b != b;

@@ -6,6 +6,7 @@
 
 namespace tile::runtime {
 
+/// Canonical, so that machines of either byte order agree. Tells a changed file, not a forged one.
 std::string contentHash(std::string_view bytes) {
   XXH128_canonical_t canonical;
   XXH128_canonicalFromHash(&canonical, XXH3_128bits(bytes.data(), bytes.size()));

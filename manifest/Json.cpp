@@ -1,6 +1,10 @@
 // Parsing of JSON under limits. The library's parser with a callback looks at all elements of an
 // array after each of them, and its objects with ordered keys look through all keys for each, so
 // that the document is put together here.
+//
+//   stack    the arrays and objects that are open, the innermost last
+//   keys     of each open object, its keys so far; a key twice is an error
+//   cost     values, keys, comparisons: tests see by it that work grows linearly
 #include "manifest/Json.h"
 
 #include <set>
@@ -33,6 +37,7 @@ public:
     keys.emplace_back(Less{&cost.comparisons});
     return true;
   }
+  // Two readers may take different ones of two equal keys, so neither is taken.
   bool key(std::string &value) {
     ++cost.keys;
     if (!checkText(value))

@@ -25,6 +25,7 @@ std::string toString(const Constant &constant) {
   return std::string(buffer, end);
 }
 
+/// As the source has it: name[constants](parameters).
 std::string describe(const Kernel &kernel) {
   auto list = [](const auto &items, auto text) {
     std::string joined;
@@ -61,6 +62,8 @@ std::string describe(const Kernel &kernel) {
 
 Binary identify(std::string_view bytes) { return {bytes.size(), contentHash(bytes)}; }
 
+/// A binary and its manifest are two files: one may be older. Launching with the wrong description
+/// would read memory that is not there.
 Error checkBinary(const Manifest &manifest, std::string_view bytes, const std::string &name) {
   if (!manifest.binary)
     return Error(TILE_ERROR_BINARY, "'" + name +

@@ -1,4 +1,8 @@
 // The manifest as JSON: reader. No exception leaves this file.
+//
+// A manifest may come from anywhere, so it is checked for all that the launcher takes for granted:
+// names that exist, limits, depth of expressions. Keys that are unknown are passed over; a newer
+// format has a newer version. Optional keys have the value of their field's initialiser.
 #include "manifest/Json.h"
 
 #include <algorithm>
@@ -31,6 +35,7 @@ private:
     size_t length;
   };
 
+  // Later problems may be consequences of the first one.
   void fail(const std::string &message) {
     if (!bad)
       error = (path.empty() ? "" : path.substr(path[0] == '.') + ": ") + message;
@@ -382,6 +387,7 @@ void Reader::checkTensorMaps(const Kernel &kernel) {
       return fail("argument: there is no tensor map " + std::to_string(argument.index));
 }
 
+/// After all parts are read: expressions of parameters may use names of later ones.
 void Reader::checkNames(const Kernel &kernel) {
   std::set<std::string> dims, params, values;
   for (const Dim &dim : kernel.dims) {
@@ -424,6 +430,7 @@ void Reader::checkNames(const Kernel &kernel) {
         return fail("alias '" + name + "' is no parameter of the kernel");
 }
 
+/// Also for packages, whose kernels have the same form below another document.
 Manifest Reader::readKernels(const Json &json, const char *versionKey) {
   Manifest manifest;
   int64_t version = readInteger(json, versionKey, true, 1, INT32_MAX).value_or(manifestVersion);

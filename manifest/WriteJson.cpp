@@ -1,4 +1,6 @@
 // The manifest as JSON: writer.
+// Fields come in a fixed order, and optional ones are left out where they say nothing: equal
+// manifests are equal bytes, so that a build can be repeated.
 #include "manifest/Json.h"
 
 #include <cmath>
