@@ -12,6 +12,7 @@ using namespace llvm;
 
 namespace tile {
 
+/// Edits are taken from front to back; one that overlaps an earlier one is left for the next round.
 std::string applyEdits(StringRef text, const std::vector<Edit> &edits,
                        std::vector<size_t> &applied) {
   std::vector<size_t> order(edits.size());
@@ -70,6 +71,8 @@ static Look lookAt(const Options &options, const std::string &path) {
 }
 
 /// Rounds go on while they make a text that was not there before: one mistake may hide others.
+/// Writes the file after each round, as the compiler reads it from there; `seen` ends changes that
+/// go back and forth between two texts.
 static bool fixFile(const Options &options, Session &session, const std::string &path) {
   constexpr size_t mostRounds = 20;
   auto buffer = MemoryBuffer::getFile(path);

@@ -27,6 +27,7 @@ static Range findAccess(const SourceManager &sources, Range begin) {
   return Range();
 }
 
+/// Inside of `load(` the padding becomes one more argument; a plain access is wrapped.
 static void addPadFixIt(DiagnosticBuilder &report, const SourceManager &sources, Range access,
                         StringRef neutral) {
   Range line = sources.lineRange(access.file, sources.begin(access).line);

@@ -6,6 +6,11 @@
 //
 // Where threads of a cubin spill, gpu to cubin run once more with another launch, and the better
 // one counts (tryOtherLaunch).
+//
+// A step returns false after a diagnostic, never without one, but for a second try, which is
+// silent: callers only pass the failure on. Products of a stage stay readable (getProduct) until a
+// later step takes their input apart: the module is one object that each stage changes in place, so
+// a stage is dumped before the next one runs.
 #include "driver/compile/Compile.h"
 #include "codegen/Assemble.h"
 #include "codegen/CSource.h"
@@ -43,6 +48,8 @@ static DialectRegistry makeRegistry() {
   return registry;
 }
 
+/// One thread: passes work on kernels of a few thousand operations, and several compilations run
+/// beside each other instead (runJobs).
 Compiler::Compiler(const Options &options, Session &session, llvm::StringRef path)
     : options(options), session(session), path(path),
       imports(session.getSources(), session.getDiagnostics(), options.includes, getLibrary()),
@@ -57,6 +64,7 @@ Compiler::Compiler(const Options &options, Session &session, llvm::StringRef pat
 Compiler::~Compiler() = default;
 
 bool Compiler::run(Stage last) {
+  // Remarks on masked accesses are decided by the GPU's passes, which take some masks away.
   if (!options.isCPU() && last >= Stage::GPU)
     session.hold(diag::maskedAccess);
   bool done = runStages(last);
@@ -162,6 +170,8 @@ bool Compiler::lowerToGPU() {
   if (options.passReport && !retries)
     report.emplace(context);
   if (!retries) {
+    // For a second try with another launch (tryOtherLaunch): what the passes chose cannot be undone
+    // in the module itself.
     beforeLayouts = module->clone();
     unlaunched = manifest;
   }
@@ -228,6 +238,7 @@ bool Compiler::lowerToLLVM() {
 }
 
 /// Tensor maps are the last arguments of a kernel's function.
+/// Sets what it finds, and clears what an earlier try left: the manifest may be filled twice.
 static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
   kernel.tensorMaps.clear();
   llvm::erase_if(kernel.arguments, [](const runtime::Argument &argument) {
@@ -376,6 +387,7 @@ void Compiler::reportSpills(const runtime::Kernel &kernel) {
           "other configurations cost");
 }
 
+/// None after an error, which is reported on the first try alone.
 std::optional<Cubin> Compiler::assemblePTX() {
   AssembleOptions request;
   request.arch = options.target;
@@ -422,6 +434,8 @@ std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
   for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
     if (auto found = wanted.find(kernel.getSymName()); found != wanted.end())
       kernel->setAttr(found->second.first, Builder(kernel).getI64IntegerAttr(found->second.second));
+  // Kept until it is known which try is better: launch parameters in the manifest belong to one
+  // PTX.
   runtime::Manifest firstManifest = std::exchange(manifest, unlaunched);
   std::string firstPTX = std::exchange(ptx, "");
   module = std::move(beforeLayouts);
@@ -458,6 +472,7 @@ bool Compiler::emitCubin() {
     return false;
   for (const std::string &warning : cubin->warnings)
     session.getDiagnostics().report(diag::assemblerWarning, Range(), warning);
+  // Registers and spills are known from the assembler alone; with PTX the manifest has 0 for both.
   for (const KernelResources &resources : cubin->kernels)
     for (runtime::Kernel &kernel : manifest.kernels)
       if (kernel.symbol == resources.symbol) {

@@ -1,4 +1,13 @@
 // `tilec FILE -o OUT`: compiles each input and writes what was asked for.
+//
+//   cache.find -- hit -> files --------------------------+
+//       | miss                                           |
+//       v                                                v
+//   compileOne -> files, messages -> cache.store -> writeFiles, with a depfile
+//
+// Messages go out while it compiles, files at the end and all at once: a call that fails leaves the
+// old files as they were. A result is kept only if nothing was said, since a hit repeats files, not
+// messages.
 #include "codegen/Assemble.h"
 #include "driver/cache/Cache.h"
 #include "driver/compile/Compile.h"
@@ -129,6 +138,7 @@ int compileAll(const Options &options, Session &session) {
       session.failInternal("a step failed without a message");
     return session.getExitCode();
   }
+  // Products on standard output come one after the other, in the order of the inputs.
   bool toStandardOutput =
       options.printABI || (options.emit && getOutputPath(options, options.inputs.front()) == "-");
   std::vector<std::string> messages(count);

@@ -36,6 +36,8 @@ void Compiler::setArguments(std::map<std::string, std::string> newDtypes,
 
 /// A result of `tilec tune` that no longer fits the source is left out with a warning, where that
 /// is what keeps the source from being compiled.
+/// Elaborates twice on the side, in contexts of its own, before it decides: only a result that is
+/// to blame is dropped, never one beside another mistake.
 void Compiler::dropUnusable(ElaborateOptions &request) {
   auto findProblem = [&](const ElaborateOptions &tried) -> std::optional<std::string> {
     mlir::MLIRContext own(context.getDialectRegistry(), MLIRContext::Threading::DISABLED);
@@ -102,6 +104,7 @@ bool Compiler::elaborate() {
   return true;
 }
 
+/// Module and manifest stay in step: each kernel of one has its record in the other.
 void Compiler::keepKernels(llvm::function_ref<bool(const runtime::Kernel &)> keep) {
   std::set<std::string> kept;
   llvm::erase_if(manifest.kernels, [&](const runtime::Kernel &kernel) { return !keep(kernel); });

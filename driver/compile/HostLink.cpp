@@ -38,6 +38,7 @@ static Expected<std::string> findLinker() {
 }
 
 /// LLD has one state for the process.
+/// So packages that are built at once wait for each other here, and only here.
 static std::string runLLD(ArrayRef<const char *> arguments) {
   static std::mutex mutex;
   std::lock_guard<std::mutex> guard(mutex);
@@ -52,6 +53,7 @@ static std::string runLLD(ArrayRef<const char *> arguments) {
 static std::string runProgram(const std::string &linker, ArrayRef<const char *> words,
                               StringRef log) {
   SmallVector<StringRef> arguments(words.begin(), words.end());
+  // A compiler driver such as cc takes other words than a linker: those for the linker behind -Wl.
   if (!sys::path::filename(linker).starts_with("ld"))
     arguments = {linker,
                  "-shared",
@@ -89,6 +91,8 @@ Expected<std::string> linkHostObject(StringRef object) {
     return std::move(error);
   if (Error error = log.create("tile", "log"))
     return std::move(error);
+  // Positions 3 to 5 are read by runProgram. No build id and no symbols: the same source gives the
+  // same bytes.
   const char *arguments[] = {linker->empty() ? "ld.lld" : linker->c_str(),
                              "-shared",
                              "-o",

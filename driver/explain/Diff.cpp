@@ -179,6 +179,9 @@ static json::Array compareRemarks(const json::Object &a, const json::Object &b) 
   return rows;
 }
 
+/// Kernels are paired by their order: two configurations of one source have the same in the same
+/// order. What only one side has is left out. Documents may come from files, so no key is taken for
+/// granted.
 json::Object compareDocuments(json::Object a, json::Object b) {
   auto kernelOf = [](const json::Object &document, size_t i) {
     const json::Array *kernels = document.getArray("kernels");

@@ -1,4 +1,11 @@
 // `tilec explain`: asks the cost model and the compiler itself, and gathers the remarks.
+//
+//   ask       elaborates, and rates each version by the cost model     settings, estimate
+//   compile   once more, through all stages, in a session of its own   resources, remarks, listings
+//   report    text, or the document (--json, --html, --diff, --profile)
+//
+// Two compilations: the first, up to the tile dialect, has the kernels that the model rates.
+// --stop-after ends after it.
 #include "driver/explain/Explain.h"
 #include "codegen/Assemble.h"
 #include "dialect/AttributeNames.h"
@@ -41,6 +48,7 @@ static std::vector<KernelSetting> listSettings(const Options &options, const Tun
                                                const ast::KernelDecl *decl,
                                                const ConfigChoice *choice) {
   auto *with = decl ? decl->clause<ast::WithClause>() : nullptr;
+  // From the strongest to the weakest: each overrides those below.
   auto sourceOf = [&](StringRef name, bool isAttribute) -> std::string {
     if (names(options.defines, name))
       return "command line";
@@ -77,6 +85,7 @@ static StringRef findEntry(StringRef ptx, StringRef symbol) {
   return ptx.slice(begin, ptx.find(".entry ", begin + 1));
 }
 
+/// By the text, as ptxas reports no counts: each counted name occurs in one kind of instruction.
 static InstructionCounts countInstructions(StringRef text) {
   InstructionCounts found;
   found.wgmma = text.count("wgmma.mma_async");

@@ -135,6 +135,7 @@ private:
   }
 
   /// Where more than a tenth of the instructions are others, the report is of other code.
+  /// A tenth may differ, since versions of the disassembler name some instructions differently.
   void checkCode(StringRef path, const std::map<uint64_t, Instruction> &instructions) {
     size_t wrong = 0;
     std::string first;
@@ -183,6 +184,7 @@ private:
 
 } // namespace
 
+/// Kernels of the report that the document lacks are passed over: a profile is of a whole program.
 Error join(ArrayRef<Kernel> kernels, StringRef path, json::Object &document) {
   std::vector<std::string> known, found;
   for (const json::Value &each : *document.getArray("kernels"))

@@ -50,6 +50,7 @@ Fields takeRow(StringRef &text) {
 }
 
 /// "1,234" or "" or "12.5", as counts are printed.
+/// 0 for anything that is no number: an empty cell means none.
 int64_t readCount(StringRef text) {
   std::string digits;
   for (char c : text)
@@ -133,6 +134,7 @@ private:
   }
 
   /// A kernel's block of rows. With source lines there is one for each file and launch.
+  /// Launches of one kernel add up; its rows are found again by file, line and offset (`places`).
   void begin(StringRef name) {
     name = name.take_until([](char c) { return c == ' ' || c == '('; });
     columns.reset();

@@ -81,6 +81,7 @@ static bool addDeviceCode(Compiler &compiler, const Options &options, Session &s
 
 /// A name for a file inside of a package: what stands before is dropped, so that packages do not
 /// depend on folders.
+/// Two files of one name in different folders become one: the first counts.
 static std::string plainName(StringRef path) {
   std::string name;
   for (char c : sys::path::filename(path))
@@ -112,6 +113,9 @@ struct TargetPart {
 
 } // namespace
 
+/// Each target is compiled by itself, with its own session, several at once; messages come in the
+/// order of the targets, and equal ones once. Sources of the first stand for all, as all read the
+/// same files.
 bool buildPackage(const Options &options, Session &session, const std::string &input,
                   runtime::Package &package) {
   std::vector<std::unique_ptr<TargetPart>> parts;

@@ -1,5 +1,13 @@
 // `--repro FILE.zip`: runs the call again as a child, and packs what someone else needs to repeat
 // it. After an internal error the compiler starts itself with `--repro=`.
+//
+//   tilec --repro F ..  ->  child: tilec .., with --dump-dir and TILE_REPEATING
+//                               stages/, messages, exit status
+//                           child: parses, to list imports
+//                           F: command, version, messages, sources, imports, stages
+//
+// The call itself happens in a child, since a crash is what is to be packed; TILE_REPEATING keeps
+// the child from packing its own crash in turn.
 #include "driver/compile/Compile.h"
 #include "driver/request/Request.h"
 #include "driver/support/Crash.h"
@@ -59,6 +67,8 @@ static std::string nameByContent(const std::vector<runtime::ZipEntry> &entries) 
 
 /// The files that the inputs import, in a process of its own: what is being reported may be that
 /// they cannot be read.
+/// Names come through a pipe, each with a zero byte behind it; a child that crashes has listed
+/// some.
 static std::vector<std::string> listImports(const Options &options) {
   int ends[2];
   if (::pipe(ends))

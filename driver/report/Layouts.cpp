@@ -93,6 +93,7 @@ static json::Object describe(const gpu::LinearLayout &layout) {
                       {"warp", toBases(layout.getBases(gpu::InDim::Warp))}};
 }
 
+/// Offsets of single bits of each coordinate: any offset is the XOR of those of its bits.
 static json::Object describe(const gpu::SharedLayout &layout) {
   json::Array offsets;
   SmallVector<int64_t> coord(layout.getShape().size(), 0);

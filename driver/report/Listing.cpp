@@ -11,6 +11,8 @@ using namespace llvm;
 
 namespace tile::report {
 
+/// Paths of a report may be longer or shorter than those of the call: one ends in the other, at a
+/// '/'.
 bool isSameFile(StringRef a, StringRef b) {
   if (a.size() < b.size())
     std::swap(a, b);
@@ -87,6 +89,7 @@ std::string Encodings::shorten(StringRef text) {
   }
 }
 
+/// The printer says at which line it wrote each operation: text and places cannot disagree.
 Listing listModule(mlir::ModuleOp module, StringRef stage, StringRef title, FileTable &files,
                    Encodings &encodings) {
   std::string text;
@@ -166,6 +169,8 @@ Listing listPTX(StringRef text, FileTable &files) {
   return listing;
 }
 
+/// Comments with places stand before the instructions that they are about, and hold until the next
+/// ones.
 Listing listSass(StringRef text, FileTable &files) {
   Listing listing{"sass", "SASS", {}, {}};
   std::vector<Place> now;

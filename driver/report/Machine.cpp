@@ -65,6 +65,9 @@ double Machine::copy(double from, double bytes, const std::string &label, unsign
 
 //===--- Rings ------------------------------------------------------------===//
 
+/// False, and nothing changed, while the slot is still in use: the agent is asked again after
+/// others moved. Use u of a ring has slot u % stages, so it waits for the release of use u - stages
+/// by all consumers.
 bool Machine::acquire(Agent &agent, gpu::RingOp ring, gpu::RingAcquireOp op) {
   Slots &slots = rings[op.getRing()];
   size_t use = slots.acquired.size(), stages = ring.getType().getStages();
@@ -95,6 +98,7 @@ void Machine::copyToSlot(Agent &agent, gpu::TmaLoadOp op, int trip) {
     --slots.missing[use];
 }
 
+/// Each consumer counts its own uses: all of them read each slot.
 bool Machine::wait(Agent &agent, mlir::Value ring, bool takes, const Step &step) {
   Slots &slots = rings[ring];
   size_t use = agent.takes[ring];
@@ -109,6 +113,7 @@ bool Machine::wait(Agent &agent, mlir::Value ring, bool takes, const Step &step)
 
 void Machine::release(Agent &agent, mlir::Value ring) {
   Slots &slots = rings[ring];
+  // A slot is empty when every consumer has released it; the time is that of the last.
   size_t use = agent.releases[ring]++;
   if (slots.released.size() <= use) {
     slots.released.resize(use + 1);
@@ -267,6 +272,8 @@ bool Machine::step(Agent &agent) {
   return true;
 }
 
+/// Ends when nobody can move: at the end of all programs, or in a deadlock of a program cut short
+/// (mostSteps).
 void Machine::run() {
   groupCount = unsigned(agents.size() > 1 ? agents.size() - 1 : 1);
   while (true) {

@@ -28,6 +28,7 @@ static bool hasLoop(mlir::Operation *op) {
 
 /// The operations of a block in the order of a run: of a conditional the first branch, of an
 /// innermost loop some trips, of others one.
+/// A loop's trips are alike from some trip on, and a page has room for a few.
 static void listSteps(Block &block, int trip, std::vector<Step> &steps) {
   for (mlir::Operation &op : block) {
     if (steps.size() >= mostSteps)
@@ -48,6 +49,7 @@ static void listSteps(Block &block, int trip, std::vector<Step> &steps) {
   }
 }
 
+/// The producer is the first agent, consumers follow: run() counts them so.
 static std::vector<Agent> makeAgents(KernelOp kernel) {
   std::vector<Agent> agents;
   Block &body = kernel.getBody().front();

@@ -1,4 +1,11 @@
 // Compile requests: made of the command line's words, or read by --request, and printed.
+//
+//   words (takeWords) ---+
+//                        +-> CompileRequest (copyRequest) -> Options (makeRequest) -> CompileRequest
+//   JSON (takeRequest) --+
+//
+// Both ways in pass through one structure, so that a request means exactly what the words mean.
+// makeRequest is the inverse of the reading, which the tests compare field by field.
 #include "driver/options/OptionsParser.h"
 #include "frontend/Source/ParseJson.h"
 #include "llvm/ADT/STLExtras.h"
@@ -11,6 +18,8 @@ using namespace llvm::opt;
 
 namespace tile {
 
+/// True for an option whose value a request holds. `tune` takes some words for itself, which say
+/// what to try; `run` and `debug` give arguments by --arg.
 bool isOfRequest(const Option &option, Options::Command command) {
   static const OptionID runOwn[] = {OPT_arg}, tuneOwn[] = {OPT_arg, OPT_shape, OPT_config, OPT_o};
   auto isOneOf = [&](ArrayRef<OptionID> ids) {
@@ -297,6 +306,7 @@ bool printRequest(const Options &options) {
   return good;
 }
 
+/// Empty where no request was given.
 std::string getRequestPath(const Options &options) {
   const std::vector<std::string> &words = options.reproArguments;
   for (size_t i = 0; i + 1 < words.size(); ++i)

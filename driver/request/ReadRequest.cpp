@@ -15,6 +15,9 @@ using runtime::CompileRequest;
 namespace {
 
 /// Reads one field after another; each says what it expected where a value is of another kind.
+/// Visits the fields in the order of manifest/CompileRequest.h; the first that is wrong is the
+/// error, and the rest is passed over. Unknown fields are errors, since a misspelt one would else
+/// change nothing silently.
 class FieldReader {
 public:
   FieldReader(const json::Object &object, StringSet<> &given, std::string &error)

@@ -1,4 +1,9 @@
 // Pieces of a run on a GPU: the device, arguments in its memory, a loaded kernel.
+//
+//   memory of an argument:   [ .. guard | tensor | guard ]     guards of 512 bytes, all 0xa5
+//
+// An output that is written beside its tensor changes a guard (checkGuards), which a search takes
+// as a wrong result. The first part is as long as the tensor's alignment needs.
 #include "driver/run/CudaDevice.h"
 #include <algorithm>
 
@@ -42,6 +47,7 @@ const runtime::CudaDriver *openCudaDevice(unsigned ordinal, Session &session) {
 
 //===--- Arguments --------------------------------------------------------===//
 
+/// As much as one store of 16 bytes by each of 32 lanes writes.
 static constexpr size_t guardBytes = 512;
 static constexpr unsigned char guardValue = 0xa5;
 
@@ -51,6 +57,7 @@ CudaArguments::~CudaArguments() {
       driver.memFree(tensor.memory);
 }
 
+/// After an error the memory so far belongs to this object, whose end frees it.
 runtime::Error CudaArguments::upload(RunArguments &arguments) {
   for (RunArgument &argument : arguments.getArguments()) {
     Tensor &tensor = tensors.emplace_back();
@@ -164,6 +171,8 @@ bool CudaKernel::wait() {
   return error ? reportRuntimeError(session, error) : true;
 }
 
+/// By events on the device: the time of `count` launches in a row, without that of the host between
+/// them.
 bool CudaKernel::time(const TimingLimits &limits, const std::vector<tile_argument> &arguments,
                       Timing &timing) {
   runtime::CUevent begin = nullptr, end = nullptr;

@@ -1,5 +1,10 @@
 // `tilec run`: compiles one kernel for this machine, runs it on the given arguments and writes its
 // outputs.
+//
+//   parse -> arguments.load -> elaborate -> arguments.bind -> lower -> check the launch -> run
+//
+// Arguments and kernel need each other: dtypes and ranks of files choose the instance (load), and
+// the instance's record says how extents follow from files (bind).
 #include "driver/run/Run.h"
 #include "driver/run/RunCuda.h"
 #include "driver/run/RunSummary.h"
@@ -85,6 +90,8 @@ const ast::KernelDecl *parseForRun(Compiler &compiler, Options &options, Session
   return kernel;
 }
 
+/// Leaves the instance that is to run, in all of its versions: a launch chooses among these by
+/// their facts. The generic record is the last of the manifest.
 bool elaborateForRun(Compiler &compiler, const Options &options, const RunArguments &arguments) {
   compiler.setArguments(arguments.getDtypes(), arguments.getShapes());
   compiler.setExtents(options.random);
@@ -154,6 +161,7 @@ bool makeHostProgram(Compiler &compiler, const RunArguments &arguments, const Op
       compiler.takeLLVMModule(), compiler.takeLLVMContext(), compiler.getHost(), symbols);
   if (!created)
     return session.failInternal(created.takeError());
+  // Owns the code: `program.code` points into it.
   program.library.emplace(std::move(*created));
   Expected<HostKernel> found = program.library->lookup(kernel.symbol);
   if (!found)

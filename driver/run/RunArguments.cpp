@@ -1,4 +1,13 @@
 // Reads, sizes, fills and writes the arguments of a run.
+//
+//   load   words and files, against the source's declarations
+//   bind   1. names from --random, --shape and files' extents    first come, first kept
+//          2. scalars                                             their values are names, too
+//          3. equations of contracts, as long as they find something
+//          4. tensors: extents, strides, memory, contents
+//
+// Whether all of that fits together is checked by the launch, with the messages that it has for
+// everybody.
 #include "driver/run/RunArguments.h"
 #include "driver/run/Compare.h"
 #include "frontend/Diag/Suggest.h"
@@ -49,6 +58,8 @@ static bool isElement(StringRef name, StringRef array) {
          name == "]";
 }
 
+/// Order of checks: outputs by name, then inputs, so that no large file is read for a call that
+/// fails.
 bool RunArguments::load(const ast::KernelDecl &kernel) {
   std::vector<std::string> names;
   for (const ast::Param &param : kernel.params)
@@ -199,6 +210,8 @@ bool RunArguments::bindScalar(const runtime::Param &param, RunArgument &argument
 
 /// Strides as declared; those left open are chosen so that the tensor is dense, the last dimension
 /// innermost.
+/// From the last dimension outwards: an open stride is the least that steps over all dimensions
+/// that already have one, so tensors do not overlap themselves.
 bool RunArguments::chooseStrides(const runtime::Param &param, RunArgument &argument) {
   size_t rank = argument.shape.size();
   std::vector<std::optional<int64_t>> strides(rank);
@@ -259,6 +272,7 @@ static void copyStrided(const RunArgument &argument, char *dense, bool toStrided
   }
 }
 
+/// Extents of 1 may have any stride.
 static bool isDense(const RunArgument &argument) {
   int64_t expected = 1;
   for (size_t i = argument.shape.size(); i-- > 0;) {
@@ -304,6 +318,8 @@ bool RunArguments::makeTensor(const runtime::Param &param, RunArgument &argument
   }
   if (!chooseStrides(param, argument))
     return false;
+  // Elements between the first and the last, both included: (extent - 1) * stride of each
+  // dimension. At most 2^44, so that bytes do not overflow either.
   uint64_t elements = 1;
   for (size_t i = 0; i < argument.shape.size(); ++i) {
     if (argument.shape[i] == 0)
@@ -389,6 +405,8 @@ bool RunArguments::bind(const runtime::Kernel &kernel) {
   return true;
 }
 
+/// The arithmetic is written out, since std::normal_distribution gives other numbers in other
+/// libraries.
 static void makeRandom(uint64_t seed, runtime::Dtype dtype, char *data, size_t count) {
   std::mt19937_64 random(seed);
   auto uniform = [&] { return double((random() >> 11) + 1) * 0x1p-53; }; // in (0, 1]

@@ -69,6 +69,7 @@ bool readImage(const std::string &path, Session &session, std::string &image,
   return true;
 }
 
+/// Measured after the outputs were written: later launches may add to what they find there.
 bool runOnCuda(Compiler &compiler, RunArguments &arguments, const Options &options,
                Session &session) {
   const runtime::CudaDriver *driver =

@@ -1,5 +1,16 @@
 // The errors of estimates, learnt from measurements. Solved in the dual: there are few
 // measurements and many terms.
+//
+// The model: log(measured / estimated) = sum of weights of the terms that a sample has,
+//
+//   shape                        how wrong the estimate is at this shape as a whole
+//   value                        of a tuned name, as warps=8
+//   pair of values               what two of them do together
+//   value x extent               how a value's effect changes with the size
+//   configuration                what is left
+//
+// fitted by ridge regression: each scale says how large a weight may be expected, `noise` how much
+// a measurement is worth. With n samples and k terms the dual takes n^3, not k^3.
 #include "driver/search/Residuals.h"
 #include <algorithm>
 #include <cmath>
@@ -10,6 +21,7 @@ namespace tile {
 static constexpr double shapeScale = 3, valueScale = 0.5, pairScale = 0.2, extentScale = 0.1,
                         configScale = 0.15, noise = 0.02;
 
+/// Extents are centred, so that the term `value x extent` is about differences between shapes.
 Residuals::Residuals(const std::vector<std::vector<unsigned>> &features,
                      const std::vector<std::vector<double>> &given)
     : features(features), shapes(given) {
@@ -32,6 +44,7 @@ Residuals::Residuals(const std::vector<std::vector<unsigned>> &features,
   columns = shapes.size() + values + values * values + values * extents + features.size();
 }
 
+/// Few of the columns: the others are 0.
 std::vector<Residuals::Term> Residuals::terms(size_t config, size_t shape) const {
   std::vector<Term> result = {{shape, shapeScale}};
   size_t base = shapes.size(), extents = shapes[shape].size();
@@ -91,6 +104,7 @@ void Residuals::fit() {
       double sum = matrix[i * n + j];
       for (size_t k = 0; k < j; ++k)
         sum -= matrix[i * n + k] * matrix[j * n + k];
+      // Equal samples make the matrix nearly singular: the bound keeps the root real.
       matrix[i * n + j] = i == j ? std::sqrt(std::max(sum, 1e-12)) : sum / matrix[j * n + j];
     }
     double sum = samples[i].residual;

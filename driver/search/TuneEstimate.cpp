@@ -9,6 +9,8 @@ using namespace llvm;
 
 namespace tile {
 
+/// Infinite where a configuration does not elaborate or the model says that it cannot run; empty
+/// for a target without a model.
 std::vector<std::vector<double>>
 estimateSpace(const ast::Program &program, const ast::KernelDecl &kernel,
               const ElaborateOptions &options, const std::vector<TuneConfig> &configs,
@@ -31,6 +33,7 @@ estimateSpace(const ast::Program &program, const ast::KernelDecl &kernel,
     members.push_back(std::move(group));
   std::vector<std::vector<double>> result(
       configs.size(), std::vector<double>(shapes.size(), std::numeric_limits<double>::infinity()));
+  // Each job writes rows of its own group only, and has a context of its own.
   runJobs(0, members.size(), [&](size_t g) {
     ElaborateOptions own = options;
     own.kernel = kernel.name.text;

@@ -28,6 +28,8 @@ Search::Search(const SearchSpace &space, const SearchOptions &options,
     : space(space), options(options), measure(measure), find(find),
       known(space.features.size(), std::vector<std::optional<Outcome>>(space.shapes.size())) {}
 
+/// Remembers what came of the trials even where the search is to end: measurements so far give a
+/// result.
 bool Search::look(ArrayRef<Trial> trials) {
   bool good = measure(trials);
   for (const Trial &trial : trials)
@@ -72,6 +74,7 @@ size_t Search::firstLooks() const {
 
 /// Milliseconds expected of every configuration at a shape: the estimate, corrected by what was
 /// measured so far.
+/// Where the model has no estimate the logarithm of the time itself is learnt.
 std::vector<double> Search::predict(size_t shape) const {
   Residuals residuals(space.features, space.shapes);
   for (size_t config : space.configs)
@@ -100,6 +103,7 @@ std::vector<size_t> Search::choose(size_t shape, size_t count) {
   for (size_t config : space.configs)
     if (!known[config][shape] && isUsable(config))
       fresh.push_back(config);
+  // `guided` of them are the best by prediction; the others are taken as the shuffle left them.
   count = std::min(count, fresh.size());
   std::mt19937_64 random(options.seed * 0x9e3779b97f4a7c15ull + shape * 1000003 + fresh.size());
   for (size_t i = fresh.size(); i > 1;
@@ -241,6 +245,7 @@ bool Search::measureFinalists() {
   return look(trials);
 }
 
+/// Shapes in groups as large as there are lanes: a group's results guide the next one.
 bool Search::run() {
   // From the middle outwards: the middle says most about the others.
   std::vector<size_t> order;
