@@ -1,5 +1,19 @@
 // The diagnostics engine: catalogue look-up, message templates, options, duplicates and the error
 // limit.
+//
+// A diagnostic's life:
+//   start(id, range, args)   severity after -W, message filled in; nothing is reported yet
+//     .note .secondary .fixIt .   the builder collects
+//   ~DiagnosticBuilder       at the end of the full expression: finish
+//     switched off, or a remark that nobody asked for ...... dropped
+//     the same place and message once more ................. dropped
+//     an error whose fix elsewhere another has offered ..... dropped
+//     an error beyond the limit ............................ dropped, limitHit
+//     else kept in `diagnostics` and handed to the consumer at once
+//
+// Kept diagnostics are never removed or reordered; errors() counts those that are kept. So "did
+// this step report anything" is a comparison of counts, and repeated elaboration of a function (one
+// for each kernel that calls it) reports each mistake once.
 #include "frontend/Diag/Engine.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -46,6 +60,7 @@ static std::string fill(llvm::StringRef message, const std::vector<std::string> 
   return out;
 }
 
+/// A builder that was moved from has no engine: only the last of them reports.
 DiagnosticBuilder::~DiagnosticBuilder() {
   if (engine)
     engine->finish(std::move(diagnostic));
@@ -78,6 +93,8 @@ DiagnosticBuilder DiagnosticEngine::start(diag::ID id, Range range, std::vector<
 
 void DiagnosticEngine::finish(Diagnostic diagnostic) {
   Severity kind = diagnosticInfo(diagnostic.id).severity;
+  // By the severity of the catalogue: a warning that -Werror has turned into an error can still be
+  // switched off, a real error never.
   if (kind != Severity::error && disabled.count(diagnostic.id))
     return;
   if (kind == Severity::remark && !remarks)
@@ -92,6 +109,7 @@ void DiagnosticEngine::finish(Diagnostic diagnostic) {
     bool isElsewhere = fix.range.file != diagnostic.range.file ||
                        fix.range.end <= diagnostic.range.begin ||
                        fix.range.begin >= diagnostic.range.end;
+    // In the same set as the keys of diagnostics; diag::count is no diagnostic's number.
     std::tuple change(uint16_t(diag::count), uint32_t(fix.range.file), fix.range.begin,
                       fix.range.end, fix.replacement);
     if (isElsewhere && !seen.insert(std::move(change)).second)

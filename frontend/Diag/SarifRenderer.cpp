@@ -1,4 +1,9 @@
 // Diagnostics as SARIF 2.1.0.
+//
+// Results come one at a time, as the lines of a stream; the document around them can only be
+// written at the end, when its rules are known. So the renderer writes each result as a line of
+// JSON, and makeSarifLog joins the lines. Lines that
+// are no results (what a tool or LLVM printed) go to `rest`.
 #include "frontend/Diag/SarifRenderer.h"
 
 #include "llvm/Support/FormatVariadic.h"
@@ -43,6 +48,7 @@ static json::Object location(const SourceManager &sources, Range range, llvm::St
 }
 
 void SarifRenderer::operator()(const Diagnostic &diagnostic) {
+  // In the order of Severity; SARIF calls a remark a note.
   static const char *const levels[] = {"error", "warning", "note"};
   json::Object result{{"ruleId", diagnostic.code()},
                       {"level", levels[size_t(diagnostic.severity)]},

@@ -22,6 +22,7 @@ static unsigned distance(llvm::StringRef a, llvm::StringRef b) {
       char x = a[i - 1], y = b[j - 1];
       unsigned replace = x == y ? 0 : llvm::toLower(x) == llvm::toLower(y) ? 1 : 3;
       cost[i][j] = std::min({cost[i - 1][j] + 3, cost[i][j - 1] + 3, cost[i - 1][j - 1] + replace});
+      // A swap of neighbours, no further edit between the two (optimal string alignment).
       if (i > 1 && j > 1 && x == b[j - 2] && a[i - 2] == y)
         cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 3);
     }
@@ -33,6 +34,7 @@ std::string tile::suggest(llvm::StringRef word, const std::vector<std::string> &
       128; // nobody misspells longer names by a letter, and the table is quadratic
   if (word.size() > longest)
     return {};
+  // In thirds: one edit for every three letters, and one for shorter words.
   unsigned allowed = std::max(3u, unsigned(word.size()));
   unsigned best = allowed + 1;
   std::string found;
@@ -40,6 +42,7 @@ std::string tile::suggest(llvm::StringRef word, const std::vector<std::string> &
     if (candidate.size() > longest || candidate == word)
       continue;
     unsigned d = distance(word, candidate);
+    // The first of equally close candidates stays: callers list inner scopes before outer ones.
     if (d < best && d < 3 * std::min(word.size(), candidate.size())) { // not every letter changed
       best = d;
       found = candidate;
@@ -48,6 +51,7 @@ std::string tile::suggest(llvm::StringRef word, const std::vector<std::string> &
   return found;
 }
 
+/// For `tl.zeros`, `np.float32`: `whole` is all of it, `member` the word behind the point.
 void tile::addPrefixHint(DiagnosticBuilder &report, Range whole, llvm::StringRef member,
                          const std::vector<std::string> &candidates) {
   if (llvm::is_contained(candidates, member))

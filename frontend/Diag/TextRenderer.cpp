@@ -1,4 +1,13 @@
 // Renders diagnostics as text with source lines.
+//
+//   a.tile:3:9: error: 'xa' is not defined [E0201]     head
+//      3 | let y = xa + zb;                             line: the source, a tab as two blanks,
+//        |         ^~   -- a label                      and its marks, the labels behind them
+//         fix: did you mean 'x'? (3:9: 'xa' becomes 'x')
+//         note: ...                                    without a place; else head and line again
+//
+// Ranges are bytes, columns of the picture are those of a terminal: `columns` translates between
+// them. Line and column in heads are the SourceManager's.
 #include "frontend/Diag/TextRenderer.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -64,6 +73,7 @@ static unsigned columns(llvm::StringRef text) {
 void TextRenderer::line(Range source, unsigned number, unsigned width,
                         const std::vector<const Underline *> &underlines) {
   // Of a very long line only the part around the first underline is shown.
+  // In bytes: generated sources may have lines of megabytes.
   constexpr uint32_t context = 100;
   llvm::StringRef text = sources->text(source);
   uint32_t shift = 0;
@@ -98,6 +108,7 @@ void TextRenderer::line(Range source, unsigned number, unsigned width,
     if (signs.size() < from + count)
       signs.resize(from + count, ' ');
     for (unsigned i = 0; i < count; ++i)
+      // The first underline is the diagnostic's own and wins where a label covers the same columns.
       if (signs[from + i] == ' ')
         signs[from + i] = underline->sign == '^' ? (i == 0 ? '^' : '~') : '-';
     if (!underline->label.empty())

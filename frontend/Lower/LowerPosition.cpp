@@ -1,5 +1,8 @@
 // Positions of index ranges and counters of loops, none of which wraps around: what contracts do
 // not keep far from the ends of 64 bits is bounded, or counted, at run time.
+//
+// Why 2^62 (farthestPosition): the sum of two numbers below it cannot pass 64 bits, so it is enough
+// to bound each operand by itself. No tensor has a position so far away.
 #include "frontend/Lower/EasyRange.h"
 #include "frontend/Lower/Lowering.h"
 
@@ -9,6 +12,7 @@ using namespace mlir;
 using namespace tile;
 using ast::BinaryOp;
 
+/// Emits nothing where easyRange sees that the position lies within the bounds already.
 mlir::Value Positions::emitBounded(mlir::Value position, int64_t farthest, Location location) {
   auto [low, high] = easyRange(position);
   if (high > farthest)
@@ -66,6 +70,7 @@ SemValue Positions::startOfBlock(const Arg &number, int64_t size, Range range) {
   if (!index)
     return SemValue::error();
   Location location = emitter.loc(range);
+  // The product then stays within farthestPosition, whatever the run's number is.
   index = emitBounded(index, farthestPosition / size, location);
   return ofData(emitter.emitBinary(BinaryOp::mul, index, emitter.constantIndex(size, location),
                                    DType::Index, location),
@@ -85,6 +90,9 @@ SemValue Positions::endOfRange(const RangeValue &range, Range place) {
   return functions.callBuiltin(*findBuiltin("min"), nullptr, std::move(args), place);
 }
 
+/// The distance of two numbers of 64 bits takes 64 bits without a sign; subtraction of uint64_t
+/// wraps to just that distance. A loop `for i in lo..=hi` over all of them has 2^64 trips, the one
+/// count that does not fit.
 std::optional<uint64_t> tile::countTrips(int64_t low, int64_t high, int64_t step, bool inclusive) {
   if (step < 1 || low > high || (low == high && !inclusive))
     return 0;
@@ -93,6 +101,13 @@ std::optional<uint64_t> tile::countTrips(int64_t low, int64_t high, int64_t step
                                                           : std::optional(quotient + 1);
 }
 
+/// Two forms. The common one counts the positions themselves. Where `high + step` might pass 64
+/// bits the loop counts its trips from 0 instead, and emitCounter makes the position of a trip:
+///   for i = low; i < high; i += step            bounds.first is null
+///   for t = 0; t < trips; t += 1: i = low + t * step
+///
+/// A step that is not positive makes no trip in either form; it is replaced by 1, since scf.for
+/// takes positive steps alone.
 LoopBounds Positions::emitLoopBounds(mlir::Value low, mlir::Value high, mlir::Value step,
                                      bool inclusive, Location location) {
   LoopBounds bounds{low, high, step, {}, {}};
@@ -129,6 +144,7 @@ LoopBounds Positions::emitLoopBounds(mlir::Value low, mlir::Value high, mlir::Va
       inclusive ? high : builder.createOrFold<arith::SubIOp>(location, high, number(1));
   mlir::Value distance = builder.createOrFold<arith::SubIOp>(location, last, low);
   mlir::Value quotient = builder.createOrFold<arith::DivUIOp>(location, distance, step);
+  // 2^63 trips take longer than anyone waits, but must not become a negative count.
   quotient = builder.createOrFold<arith::MinUIOp>(location, quotient,
                                                   number(std::numeric_limits<int64_t>::max() - 1));
   mlir::Value trips = builder.createOrFold<arith::AddIOp>(location, quotient, number(1));

@@ -36,6 +36,14 @@ std::optional<int64_t> ScanCalls::evalAxis(const std::vector<Arg> &args, const S
   return axis;
 }
 
+/// Fills the region with one block that combines two partial results of `n` tiles:
+///   ^bb0(a_0, ..., a_n-1, b_0, ..., b_n-1):     all scalars, of the tiles' element types
+///     ...                                       element-wise operations alone
+///     yield r_0, ..., r_n-1
+///
+/// False after a report; the operation around the region is then unfit for the verifier, and the
+/// caller erases it. Control and memory are refused here, with a report at the source: the verifier
+/// of ScanOp would refuse them, too, but as a mistake of the compiler.
 bool ScanCalls::emitCombiner(Region &region, StringRef what, ArrayRef<SemValue> tiles, Range range,
                              function_ref<SemValue(ArrayRef<SemValue>)> combine) {
   Location location = emitter.loc(range);
@@ -136,6 +144,8 @@ SemValue ScanCalls::emitReduceBy(ArrayRef<SemValue> tiles, int64_t axis, bool ke
 SemValue ScanCalls::callScan(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   bool reverse = false, keep = false;
+  // Only scans know `reverse:`, and only `reduce` knows `keep:`; callBuiltin has refused the other
+  // word.
   for (auto [word, flag] : {std::pair("reverse", &reverse), std::pair("keep", &keep)})
     if (const Arg *given = named(args, word)) {
       if (!given->value.isBoolNumber()) {
@@ -185,6 +195,7 @@ SemValue ScanCalls::callScan(const Builtin &builtin, std::vector<Arg> &args, Ran
       here.error(diag::smallSum, operand.range, describe(first));
       return SemValue::error();
     }
+    // Running sums of 16-bit floats are made in f32, and each is rounded once, as with `sum`.
     DType wide = accumulatorOf(name, dtype);
     SemValue source = ofData(emitter.emitCast(ssaOf(first), dtype, wide, emitter.loc(range)), wide);
     ast::BinaryOp op = name == "cumsum" ? ast::BinaryOp::add : ast::BinaryOp::mul;
@@ -220,6 +231,7 @@ SemValue ScanCalls::callScan(const Builtin &builtin, std::vector<Arg> &args, Ran
 
 SemValue ScanCalls::callTake(std::vector<Arg> &args, Range range) {
   Location location = emitter.loc(range);
+  // A list of numbers becomes a constant tile here; emitTableLookup then reads it without a tile.
   if (args[0].value.kind == SemValue::Kind::List)
     args[0].value = tables.listToTile(args[0].value, std::nullopt, args[0].range);
   if (args[0].value.isError())
@@ -253,6 +265,8 @@ SemValue ScanCalls::callTake(std::vector<Arg> &args, Range range) {
   Shape shape = takenShape(source.shape(), *axis, at.shape()), inner(at.shape());
   if (!conversions.checkShape(shape, range))
     return SemValue::error();
+  // TakeOp wants a position for each element of the result: those that were given are repeated
+  // along the axes behind `axis`.
   if (!inner.empty()) {
     inner.append(source.rank() - *axis - 1, 1);
     position =

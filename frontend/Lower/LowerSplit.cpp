@@ -1,4 +1,12 @@
 // What a loop with split(n) must be for several programs to share its trips.
+//
+//   for k in ... with split(4)   ->   part p of 4 makes the trips from p * c on and stores `acc`;
+//     acc = dot(a, b, acc)            the last part to arrive adds them up and leaves the loop
+//
+// So a trip may hand nothing to the next but sums (getAccumulation), nothing may be stored in the
+// loop (each program would store its part), and nothing before it that another program reads. With
+// `merge: f` the variables may be anything that `f` can combine. Here is only the check and the
+// region of `f`; pass tile-gpu-split-loops makes the parts.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/Accumulation.h"
 #include "frontend/Lower/Lowering.h"
@@ -39,6 +47,7 @@ static bool isShared(Operation *store) {
     return true;
   mlir::Value view =
       isa<StoreOp>(store) ? cast<StoreOp>(store).getView() : cast<ScatterOp>(store).getView();
+  // Down the chain of views to the parameter: no other program reads what is `out`.
   while (Operation *def = view.getDefiningOp()) {
     if (auto whole = dyn_cast<ViewOp>(def))
       return kernel.getParam(cast<BlockArgument>(whole.getBase()).getArgNumber()).getAccess() !=
@@ -50,6 +59,8 @@ static bool isShared(Operation *store) {
 
 void SplitLoops::checkSplitStores(const ast::ForStmt &stmt, Operation *loop, int64_t parts) {
   bool stores = false, storesBefore = false;
+  // Statements are lowered in the order of the text: a store outside of the loop that exists by now
+  // stands before it.
   loop->getParentOfType<KernelOp>().getBody().walk([&](Operation *store) {
     if (!isa<StoreOp, ScatterOp, AtomicOp>(store))
       return;
@@ -72,6 +83,7 @@ void SplitLoops::checkSplitStores(const ast::ForStmt &stmt, Operation *loop, int
                "cannot follow a store to memory that the kernel also reads");
 }
 
+/// A binding does not hold its name. Empty for a binding of another frame.
 std::string SplitLoops::nameOf(const Binding *binding) const {
   for (const Scope &scope : here.frames.back())
     for (const auto &[name, each] : scope)
@@ -84,6 +96,7 @@ void SplitLoops::checkSplitSums(const ast::ForStmt &stmt, Operation *op, int64_t
                                 ArrayRef<Binding *> vars) {
   auto loop = cast<scf::ForOp>(op);
   for (auto [i, var] : llvm::enumerate(vars)) {
+    // A variable that the text assigns may still come out unchanged, as under a `const if`.
     if (getAccumulation(loop, i) || loop.getYieldedValues()[i] == loop.getRegionIterArg(i))
       continue;
     std::string name = nameOf(var);
@@ -101,6 +114,9 @@ void SplitLoops::checkSplitSums(const ast::ForStmt &stmt, Operation *op, int64_t
   }
 }
 
+/// One value for each state, of the same type; nothing after a report, and then no operation is
+/// left in the IR. The block has the states of the earlier parts first, then those of the next
+/// part.
 SmallVector<mlir::Value> SplitLoops::emitMerge(const ast::Expr &expr, ValueRange states,
                                                ArrayRef<Binding *> vars) {
   SemValue function = expressions.eval(expr);
@@ -168,6 +184,8 @@ SmallVector<mlir::Value> SplitLoops::emitMerge(const ast::Expr &expr, ValueRange
   return SmallVector<mlir::Value>(op.getResults());
 }
 
+/// The values that the loop's variables have behind it, in the order of `vars`, also after a
+/// report.
 SmallVector<mlir::Value> SplitLoops::lowerSplit(const ast::ForStmt &stmt, Operation *op,
                                                 int64_t parts, ArrayRef<Binding *> vars) {
   SmallVector<mlir::Value> results(op->getResults());

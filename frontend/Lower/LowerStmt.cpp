@@ -8,6 +8,7 @@ using namespace tile;
 Flow Statements::lowerStatement(const ast::Stmt &stmt, const FlowNeeds &needs) {
   if (diagnostics.limitReached()) // nobody would see what else is wrong
     return {};
+  // A probe without a name is a stop of the debugger before the statement.
   debugCalls.probe("", SemValue::error(), stmt.range);
   switch (stmt.kind) {
   case ast::Stmt::Kind::Let:
@@ -79,6 +80,8 @@ void Statements::lowerLet(const ast::LetStmt &stmt) {
     }
     here.declare(name, each, stmt.isVar);
     if (Binding *binding = stmt.pattern.isTuple ? nullptr : here.findLocal(name.text)) {
+      // For messages and fix-its alone: the text from which the variable began, and the three
+      // letters of `let` or `var` that a fix-it replaces.
       binding->initial = stmt.value.get();
       binding->keyword = {stmt.range.file, stmt.range.begin, stmt.range.begin + 3};
     }
@@ -91,6 +94,8 @@ void Statements::assignName(const ast::Expr &target, SemValue value, Range range
     return;
   Binding *variable = here.findLocal(name);
   if (!variable) {
+    // A name of the file, a parameter or a built-in cannot be assigned to; any other name was meant
+    // to be declared here, and gets a fix-it with `let` or `var`.
     bool isKnown = here.scope->names.count(name) || here.params.count(name) || findBuiltin(name) ||
                    findDtype(name) || name == "inf" || name == "nan" ||
                    (here.frames.size() == 1 && here.dropped.count(name));
@@ -128,6 +133,9 @@ void Statements::assignName(const ast::Expr &target, SemValue value, Range range
       report.note("begin it as a tile: `full(" + dtypeSpelling(old.dtype) + ", " +
                   describeShape(value.shape()) + ", ...)`");
   };
+  // The dtype and the shape of a variable never change, since a loop carries it as one SSA value: a
+  // scalar is broadcast to the variable's shape, and only an integer that fits in 64 bits widens to
+  // an index.
   bool indexFits = value.isData() && old.dtype == DType::Index && widensToIndex(value.dtype);
   if (!value.isNumeric() || (value.isData() && value.dtype != old.dtype && !indexFits) ||
       (value.isData() && value.rank() > 0 && value.shape() != old.shape()))
@@ -144,6 +152,7 @@ void Statements::lowerAssign(const ast::AssignStmt &stmt) {
   if (auto *access = dyn_cast<ast::SubscriptExpr>(stmt.target.get())) {
     SemValue base = expressions.eval(*access->base);
     if (base.isError() || conversions.refuseNone(base, access->base->range)) {
+      // For its diagnostics: the right side may have mistakes of its own.
       (void)expressions.eval(*stmt.value);
       return;
     }
@@ -270,6 +279,9 @@ std::vector<Binding *> Statements::assignedVars(ArrayRef<ast::StmtPtr> statement
   return varsNamed(assigned.names);
 }
 
+/// Bindings by name in the frame of now; the pointers last until a scope ends. Without a name that
+/// is no `var`, and without a `var` that an error has left without a value: neither can become a
+/// result of a region.
 std::vector<Binding *> Statements::varsNamed(const std::vector<std::string> &names) {
   std::vector<Binding *> vars;
   for (const std::string &name : names)

@@ -1,4 +1,11 @@
 // Constant tiles: lists of numbers, and what is read from them at positions of the run.
+//
+// A constant tile is a LookupOp at the positions 0, 1, 2, ..., reshaped:
+//   iota(n) -> lookup [c0, c1, ..., cn-1] -> reshape [2, n / 2]
+//
+// getTable recognizes exactly this chain. Then `take(table, i)` is one lookup at `i`, and an access
+// with numbers, `table[1, 0]`, is one constant; the tile itself becomes dead code. A tile of one
+// number everywhere is a splat constant, and not such a chain.
 #include "frontend/Lower/Lowering.h"
 
 #include "mlir/IR/Matchers.h"
@@ -42,6 +49,8 @@ SemValue Tables::listToTile(const SemValue &list, std::optional<DType> dtype, Ra
   SmallVector<SemValue> numbers;
   flatten(list, numbers);
   if (!dtype) {
+    // Where nothing else says the dtype: that of an element that has one, else f32 for any float,
+    // bool, or index.
     const SemValue *typed =
         llvm::find_if(numbers, [](const SemValue &each) { return each.isData(); });
     bool anyFloat =
@@ -62,6 +71,7 @@ SemValue Tables::listToTile(const SemValue &list, std::optional<DType> dtype, Ra
     if (!value)
       return SemValue::error();
     Attribute attr;
+    // A scalar of the run can be an element of a list, never of a table.
     if (!matchPattern(value, m_Constant(&attr))) {
       here.error(diag::notConstant, range, "an element of a constant tile", describe(number));
       return SemValue::error();
@@ -84,6 +94,8 @@ SemValue Tables::listToTile(const SemValue &list, std::optional<DType> dtype, Ra
   return ofData(emitter.emitReshape(tile, shape, location), *dtype);
 }
 
+/// A list among the operands of one operation takes the dtype of the first operand that has one:
+/// `x * [1, 2]` works for every dtype of `x` that computes. False after a report.
 bool Tables::listsToTiles(MutableArrayRef<Arg> args) {
   const Arg *typed = llvm::find_if(args, [](const Arg &arg) { return arg.value.isData(); });
   std::optional<DType> dtype = typed != args.end() && !isStorage(typed->value.dtype)
@@ -132,6 +144,8 @@ SemValue Tables::evalTableElement(const SemValue &tile, const ast::SubscriptExpr
     SemValue at = expressions.eval(*subscript.value);
     if (at.isError())
       return at;
+    // Void says to the caller: no constant; the general access is lowered, and reports a position
+    // that is outside.
     if (!at.isInt() || at.getInt() < 0 || at.getInt() >= extent)
       return SemValue::ofVoid();
     number = number * extent + at.getInt();

@@ -1,4 +1,9 @@
 // Built-ins that make, reshape, reduce and multiply tiles, and index ranges.
+//
+// callBuiltin has checked the arguments against the table of Builtins.cpp: `args[0]` and the other
+// positions that the built-in needs exist, and a named argument (`axis:`, `keep:`, `step:`) is one
+// that it knows. A mistake is reported once, here, at the argument; the result is then
+// SemValue::error(), about which nobody complains again.
 #include "frontend/Lower/Lowering.h"
 #include "frontend/Sema/TypeRules.h"
 
@@ -58,6 +63,8 @@ std::optional<SmallVector<int64_t>> TileCalls::evalPermutation(const Arg &arg, i
 SemValue TileCalls::permuted(const SemValue &value, ArrayRef<int64_t> order, Range range) {
   Location location = emitter.loc(range);
   SmallVector<int64_t> shape;
+  // A view is permuted without a copy: shape, limits and windows change their order together, and
+  // PermuteViewOp keeps the IR's type in step with them.
   if (value.isView()) {
     ViewValue part = *value.view;
     auto source = cast<ViewType>(value.view->ssa.getType());
@@ -142,6 +149,7 @@ SemValue TileCalls::callShape(const Builtin &builtin, std::vector<Arg> &args, Ra
     auto order = evalPermutation(args[1], value.rank());
     return order ? permuted(value, *order, range) : SemValue::error();
   }
+  // `-1` as an extent is a habit from NumPy: the fix-it there names the number.
   if (name == "reshape" && foreign.reportOpenExtent(args[1], value.shape()))
     return SemValue::error();
   std::optional<SmallVector<int64_t>> shape = evalShape(args[1]);
@@ -162,6 +170,9 @@ SemValue TileCalls::callShape(const Builtin &builtin, std::vector<Arg> &args, Ra
     }
     return ofData(emitter.emitReshape(x, *shape, location), value.dtype);
   }
+  // `broadcast` asks the rules of arithmetic operands: a tile of zeros has the wanted shape, both
+  // are unified, and the value must have come out with exactly that shape. So no second set of
+  // broadcast rules exists.
   Arg pair[] = {
       {ofData(emitter.constantLike(RankedTensorType::get(*shape, getElementTypeOrSelf(x.getType())),
                                    0, location),
@@ -220,6 +231,7 @@ SemValue TileCalls::callReduce(const Builtin &builtin, std::vector<Arg> &args, R
   ReducedType wanted = reduced(name, dtype, source.shape(), axis, keep);
   x = emitter.emitCast(x, dtype, wanted.accumulator, location);
   mlir::Value result;
+  // A scalar is its own sum, and its greatest element stands at 0.
   if (rank == 0) {
     result = isArg ? emitter.constantIndex(0, location) : x;
   } else {
@@ -246,6 +258,7 @@ SemValue TileCalls::callReduce(const Builtin &builtin, std::vector<Arg> &args, R
       result = ReduceOp::create(builder, location, type, kind, x, axisAttr);
     }
   }
+  // Sums are made in the accumulator's dtype and rounded once at the end.
   if (!isArg)
     result = emitter.emitCast(result, wanted.accumulator, wanted.dtype, location);
   if (keep && rank > 0)
@@ -270,6 +283,7 @@ SemValue TileCalls::callRange(const Builtin &builtin, std::vector<Arg> &args, Ra
     result.start = positions.startOfBlock(args[0], *size, range);
     return result.start.isError() ? SemValue::error() : SemValue::of(std::move(result));
   }
+  // A start that is known at compile time stays a number, which later code can compute with.
   auto position = [&](const Arg &arg, StringRef what) {
     if (arg.value.isInt())
       return arg.value;

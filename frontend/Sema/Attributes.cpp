@@ -1,4 +1,15 @@
 // Attributes of kernels and loops.
+//
+// Who decides an attribute's value, the first that says anything:
+//
+//   1. the command line by --with                  findRequested
+//   2. the command line by --config                findRequested, by StaticParams::findPinned
+//   3. the source's `with`                         readKernelAttributes
+//   4. the configuration of the source's `tune`    addPreferred
+//   5. nobody: the passes choose
+//
+// Values from the command line are checked as strictly as those of the source; their reports stand
+// at the kernel's name.
 #include "frontend/Sema/Attributes.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
@@ -9,6 +20,8 @@
 using namespace llvm;
 using namespace tile;
 
+/// Nothing after a report: the argument is missing or has a name, is no constant, or lies outside
+/// of min..=max.
 std::optional<int64_t> Attributes::attributeInt(const ast::Attribute &attribute, size_t index,
                                                 int64_t min, int64_t max) {
   const std::string &name = attribute.name.text;
@@ -82,6 +95,7 @@ const std::string *Attributes::findRequested(StringRef name) const {
 /// asks for.
 void Attributes::applyRequested(AttributeValues &out, std::set<std::string> &seen) {
   auto drop = [&](StringRef irName) {
+    // A name stands in `out` at most once: the later value takes the earlier one's place.
     llvm::erase_if(out, [&](const AttributeValue &known) { return known.name == irName; });
   };
   auto replace = [&](StringRef irName, auto value) {
@@ -147,6 +161,7 @@ void Attributes::addPreferred(const std::set<std::string> &seen, AttributeValues
        config ? ArrayRef<ast::TuneItem::Setting>(config->settings)
               : ArrayRef<ast::TuneItem::Setting>()) {
     const std::string &name = setting.name.text;
+    // `seen` are the names of `with` and of --with; the configuration fills the gaps between them.
     if (seen.count(name) || findRequested(name))
       continue;
     if (name == "persistent") {
@@ -243,6 +258,8 @@ bool Attributes::readKernelAttributes(AttributeValues &out) {
     for (const char *name : {"consumers", "stages"})
       if (seen.count(name))
         asked.push_back(name);
+    // For these two a pass reports that they had no effect (ApplyLoopAttributes); of a
+    // configuration's values it is silent, since a search tries them wherever they may lead.
     if (!asked.empty())
       add(requestedName, asked);
     auto *grid = kernel.clause<ast::GridClause>();
@@ -271,6 +288,7 @@ void Attributes::readSplit(const ast::Attribute &attribute, AttributeValues &out
       return;
     }
   }
+  // The launch computes the number of parts from the grid; splitParts is the most that it can be.
   if (isAutomatic) {
     out.push_back({splitName, limits::splitParts});
     out.push_back({splitAutomaticName, std::monostate()});

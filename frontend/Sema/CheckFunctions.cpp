@@ -1,6 +1,10 @@
 // One walk over each function with the scopes of its blocks. What depends on a call's arguments is
 // the elaborator's business, which reports the same mistakes by the same codes where a kernel calls
 // the function.
+//
+// Without this walk a function that no kernel calls would never be checked. It knows no
+// types and no values, so it reports only mistakes that every call has: unknown names, names
+// defined twice, assignments to names that are no `var`, and the number of arguments.
 #include "frontend/Sema/CheckFunctions.h"
 #include "frontend/Ast/Stmt.h"
 #include "frontend/Ast/Walk.h"
@@ -130,6 +134,8 @@ void FunctionChecker::checkCall(const CallExpr &call) {
   checkName(callee->text, callee->range);
   auto global = module.names.find(callee->text);
   auto *function = global == module.names.end() ? nullptr : dyn_cast<FnDecl>(global->second);
+  // A local name may be a parameter of kind `fn`, of which only a call knows the number of
+  // parameters.
   if (find(callee->text) || !function)
     return;
   size_t most = function->params.size(), found = call.arguments.size();
@@ -186,6 +192,7 @@ void FunctionChecker::check(const Expr &expr) {
       std::vector<std::string> names = builtinNames();
       llvm::append_range(names, dtypeSpellings());
       addPrefixHint(report, member->range, member->member.text, names);
+      // `target.name` asks about the machine, and `target` alone is no name.
     } else if (!base || base->text != "target") {
       check(member->base);
     }
@@ -215,6 +222,7 @@ void FunctionChecker::declareAssigned(const NameExpr &name) {
     auto *assign = dyn_cast<AssignStmt>(&stmt);
     auto *other = assign ? dyn_cast<NameExpr>(assign->target.get()) : nullptr;
     if (other && other->text == name.text)
+      // `x += 1` reads what it changes, so one of them is already a second assignment.
       times += assign->op ? 2 : 1;
   });
   std::string word = times > 1 ? "var" : "let";

@@ -1,5 +1,10 @@
 // Expressions that the launcher computes: dimensions, grid extents and contracts, with their
 // dtypes.
+//
+// A dtype of nothing stands for a number that is known at compile time: it has no dtype yet and
+// takes the other operand's, 3 as well i32 as f32. Names have the dtype of their parameter; a
+// dimension is an index. Each convert returns nothing after its report, and a caller must not
+// report again.
 #include "frontend/Sema/LaunchExprs.h"
 #include "frontend/Sema/Limits.h"
 
@@ -17,6 +22,8 @@ void tile::collectNames(const LaunchExpr &expr, std::set<std::string> &out) {
     collectNames(operand, out);
 }
 
+/// An extent wants an integer, a contract a condition: floats and bools may stand inside of either
+/// (`x < 0.5 && n > 3`), never at the top of an extent.
 std::optional<LaunchExpr> LaunchExprs::convert(const ast::Expr &expr, bool isCondition) {
   std::optional<DType> dtype;
   std::optional<LaunchExpr> result = convert(expr, dtype);
@@ -40,6 +47,8 @@ std::optional<LaunchExpr> LaunchExprs::convert(const ast::Expr &expr, bool isCon
   return result;
 }
 
+/// Readers of a manifest walk the expression by recursion, so its depth has a limit that all agree
+/// on.
 bool LaunchExprs::checkDepth(const LaunchExpr &expr, Range range) {
   unsigned depth = expr.getDepth();
   if (depth > limits::launchOperators)
@@ -50,6 +59,8 @@ bool LaunchExprs::checkDepth(const LaunchExpr &expr, Range range) {
   return depth <= limits::launchOperators;
 }
 
+/// Afterwards `a` is the dtype of both, or nothing where both adapt; `x` or `y` may have become a
+/// float. The report underlines both operands.
 bool LaunchExprs::unify(std::optional<DType> &a, LaunchExpr &x, Range aRange,
                         std::optional<DType> b, LaunchExpr &y, Range bRange, StringRef what,
                         Range range) {
@@ -85,6 +96,7 @@ bool LaunchExprs::unify(std::optional<DType> &a, LaunchExpr &x, Range aRange,
 
 std::optional<LaunchExpr> LaunchExprs::convertBinary(const ast::BinaryExpr &expr,
                                                      std::optional<DType> &dtype) {
+  // In the order of ast::BinaryOp; nothing for an operator that a launch cannot compute.
   static const std::optional<LaunchOp> table[] = {LaunchOp::Or,
                                                   LaunchOp::And,
                                                   LaunchOp::Eq,
@@ -136,6 +148,8 @@ std::optional<LaunchExpr> LaunchExprs::convert(const ast::Expr &expr, std::optio
     here.error(diag::notLaunchable, expr.range, what.str());
     return std::nullopt;
   };
+  // Whatever the compile time knows is computed now by the evaluator, with all of its built-ins;
+  // only the rest becomes an expression of the manifest, whose operators are few.
   if (!here.usesLaunchNames(expr)) {
     SemValue value = evaluator.eval(expr);
     if (value.isInt())

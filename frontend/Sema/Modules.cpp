@@ -1,4 +1,13 @@
 // Collects each file's names and finds those that are taken twice.
+//
+//   main.tile                 Module::names of main.tile
+//     import "a.tile"          what a.tile declares (not what a.tile imports)
+//     import "b.tile" as b     b, the ImportDecl; its names are asked for as b.x
+//     fn f ...                 f
+//
+// One Module for each file, found by FileID; the declarations belong to the Program, which must
+// outlive the Modules. A file that several others import is added once. Imports in a circle have
+// been reported by the parser (Imports.cpp) and have no `program`.
 #include "frontend/Sema/Modules.h"
 
 using namespace tile;
@@ -42,6 +51,8 @@ void Modules::add(const ast::Program &program, DiagnosticEngine &diagnostics) {
       parts[decl->range.file] = program.range.file;
     if (name.empty())
       continue;
+    // The first declaration wins: later code refers to it, and no second report follows from the
+    // clash.
     auto [earlier, fresh] = taken.emplace(name, decl->name.range);
     if (!fresh)
       diagnostics.report(diag::redefinition, decl->name.range, name)
@@ -59,6 +70,7 @@ void Modules::add(const ast::Program &program, DiagnosticEngine &diagnostics) {
       if (import->hasAlias() || !isExported(*brought))
         continue;
       auto known = module.names.find(name);
+      // Files are parsed once each, so the same declaration has the same address.
       if (known != module.names.end() && known->second == brought.get())
         continue; // the same file, imported twice
       auto [earlier, fresh] = taken.emplace(name, brought->name.range);

@@ -1,4 +1,12 @@
 // Which of several tuned configurations a launch takes, by the values of the tune clause's key.
+//
+// A binary decision tree over the keys, written out as one condition for each choice. Four points
+// with the choices A and B:
+//   M=64 A, M=128 A, M=4096 B, M=8192 B     ->    M <= 724: A     M > 724: B
+//
+// Every value of the keys satisfies exactly one of the conditions, since the leaves divide the
+// whole space: a launch at a shape that was never measured takes the choice of the leaf it falls
+// into.
 #include "frontend/Sema/TuneTable.h"
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLExtras.h"
@@ -35,12 +43,17 @@ static double entropyOf(ArrayRef<TunedPoint> points) {
 }
 
 /// Both positive or not, the number in the middle that belongs to the lower side.
+/// Geometric for positive numbers: between 64 and 4096 lies 512, as times grow by ratios. `low`
+/// itself goes to the lower side and `high` to the upper one.
 static int64_t middleOf(int64_t low, int64_t high) {
   double middle =
       low > 0 ? std::sqrt(double(low) * double(high)) : low + (double(high) - double(low)) / 2;
   return std::clamp<int64_t>(int64_t(middle), low, high - 1);
 }
 
+/// The comparison that leaves the fewest bits unknown; of equals the one with the widest gap
+/// between its sides, which is the least likely to cut between two shapes that belong together.
+/// Nothing where all points have one key.
 static std::optional<Split> chooseSplit(ArrayRef<TunedPoint> points) {
   std::optional<Split> best;
   for (size_t axis = 0; axis < points.front().key.size(); ++axis) {
@@ -75,6 +88,8 @@ static void divide(ArrayRef<LaunchExpr> keys, ArrayRef<TunedPoint> points,
   std::optional<Split> split = isLeaf ? std::nullopt : chooseSplit(points);
   if (!split) {
     std::optional<LaunchExpr> &condition = conditions[points.front().choice];
+    // A tree of one leaf has no path: its condition is 1, always. Points of one key with several
+    // choices end here as well; agreeOnKeys has left no such points.
     LaunchExpr here = path.value_or(LaunchExpr(1));
     condition = condition ? LaunchExpr::make(LaunchOp::Or, *condition, here) : here;
     return;
@@ -90,6 +105,10 @@ static void divide(ArrayRef<LaunchExpr> keys, ArrayRef<TunedPoint> points,
   }
 }
 
+/// Points with the same key (the shapes differ in a dimension that is no part of the key) must take
+/// the same choice, the one whose loss over the best of each point is least in the geometric mean.
+/// A choice without a time at a point counts as twice as slow there. The points' own best breaks a
+/// tie.
 void tile::agreeOnKeys(std::vector<TunedPoint> &points,
                        const std::vector<std::vector<double>> &times, size_t choices) {
   constexpr double unknown = 2;
@@ -123,6 +142,7 @@ void tile::agreeOnKeys(std::vector<TunedPoint> &points,
   }
 }
 
+/// One condition for each choice, in their order; 0 (never) for a choice that no point takes.
 std::vector<LaunchExpr> tile::divideKeys(const std::vector<LaunchExpr> &keys,
                                          const std::vector<TunedPoint> &points, size_t choices) {
   std::vector<std::optional<LaunchExpr>> conditions(choices);

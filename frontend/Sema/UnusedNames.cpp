@@ -1,5 +1,8 @@
 // One walk over each body, with the scopes of its blocks. It works on the text, not on an instance,
 // since a name may be read under a `const if` that this instance does not take.
+//
+// Only what `let` and `var` declare is looked for: a parameter or the variable of a loop may be
+// there for its place alone.
 #include "frontend/Sema/UnusedNames.h"
 #include "frontend/Ast/Stmt.h"
 
@@ -26,6 +29,8 @@ private:
 
   void use(llvm::StringRef name) {
     for (auto scope = scopes.rbegin(); scope != scopes.rend(); ++scope)
+      // The innermost declaration of a name, and of two in one scope the later: only that one is
+      // read.
       for (auto local = scope->rbegin(); local != scope->rend(); ++local)
         if (local->name.text == name) {
           local->isRead = true;
@@ -118,6 +123,7 @@ private:
 
   void read(const Stmt &stmt) {
     if (auto *let = llvm::dyn_cast<LetStmt>(&stmt)) {
+      // Before its names are declared: a declaration does not read itself.
       read(let->value);
       if (let->type) {
         use(let->type->name.text);
