@@ -1,4 +1,12 @@
 // Reports: from MLIR, LLVM and the driver itself into the one diagnostics engine.
+//
+//   frontend --------------------------> DiagnosticEngine -> renderer -> stream
+//   MLIR pass -> report(mlir) -> Report -----^
+//                  |   held (hold/release): true only for some kernels of the module
+//                  |   remarks: kept until reportRemarks, one for all kernels it is about
+//
+// The exit code follows from what was reported here and in parts with a session of their own
+// (adopt): whoever fails must report, or the call looks like a success.
 #include "driver/Session.h"
 #include "driver/support/Version.h"
 #include "frontend/Diag/JsonRenderer.h"
@@ -40,6 +48,8 @@ Session::Session(const Options &options, raw_ostream &stream)
     render = JsonRenderer(sources, stream);
   else
     render = TextRenderer(sources, stream, options.color);
+  // The renderer is owned by the consumer. A remark that --remarks filters out is still kept by the
+  // engine, which `tilec explain` reads.
   diagnostics.setConsumer(
       [render = std::move(render), pattern = std::make_shared<Regex>(options.remarksRegex),
        on = options.remarks, all = options.remarksRegex.empty()](const Diagnostic &diagnostic) {
@@ -74,6 +84,7 @@ Range Session::getLine(StringRef path, unsigned line, unsigned column) const {
   for (size_t i = 0; i < sources.size() && !range.isValid(); ++i) // the first, as in getRange
     if (sources.name(FileID(i)) == path)
       range = sources.lineRange(FileID(i), line);
+  // The column is in bytes from 1, as in MLIR's locations.
   if (range.isValid()) {
     range.begin = std::min(range.begin + std::max(column, 1u) - 1, range.end);
     StringRef text = sources.text(range); // without the blanks before it
@@ -95,6 +106,8 @@ bool Session::failInternal(const Twine &message) {
   return false;
 }
 
+/// The gravest: an internal error hides all others, a wrong call (2) stands above wrong sources
+/// (1).
 int Session::getExitCode() const {
   int code = adopted;
   for (const Diagnostic &diagnostic : diagnostics.all()) {
@@ -111,6 +124,7 @@ int Session::getExitCode() const {
 //===--- MLIR -------------------------------------------------------------===//
 
 Range Session::getRange(mlir::Location location) const {
+  // Of several files with one name the first counts.
   if (auto place = mlir::dyn_cast<mlir::FileLineColRange>(location)) {
     for (size_t i = 0; i < sources.size(); ++i) {
       FileID file = FileID(i);
@@ -146,6 +160,9 @@ void Session::addNotes(DiagnosticBuilder &builder, mlir::Location location) cons
 }
 
 /// A complaint about the shape of the IR itself: no source can be blamed for that.
+/// By the form of MLIR's own messages: verifiers begin with "'dialect.op' op ", the conversion
+/// framework has a few fixed beginnings. A pass of ours that has something to say to the user must
+/// not word it so.
 static bool isAboutIR(StringRef message) {
   return (message.starts_with("'") && message.contains("' op ")) ||
          message.starts_with("failed to legalize") ||
@@ -182,6 +199,7 @@ void Session::report(mlir::Diagnostic &diagnostic) {
     result.kernels.push_back(mlir::cast<mlir::StringAttr>(kernel.getAsAttribute()).str());
   for (mlir::Diagnostic &note : diagnostic.getNotes())
     result.notes.emplace_back(getRange(note.getLocation()), note.str());
+  // Only one code is held at a time.
   if (heldID == id)
     held.push_back(std::move(result));
   else

@@ -1,4 +1,8 @@
 // Scripts that complete tilec's command line, and its manual page.
+//
+// Everything is made of the table of Options.td and of getCommands(): a new option needs nothing
+// here. The shells differ in what they ask: bash gets words alone, zsh and fish the help of each
+// option as well. HelpHidden leaves an option out of all three and of the manual page.
 #include "driver/options/Help.h"
 #include "driver/options/HelpTable.h"
 #include "driver/options/Options.h"

@@ -1,4 +1,17 @@
 // Parses the command line with the table of Options.td, and checks it.
+//
+// The order, in which a later step may rely on the earlier ones:
+//   parseOptions   @files are opened, the words matched against Options.td
+//     calls that only ask:  help, completion, version, explain CODE: printed here, no Options
+//     lsp                   takes no further words
+//   OptionsParser::parse
+//     command and inputs
+//     takeWords / takeRequest -> CompileRequest -> copyRequest      (OptionsRequest.cpp)
+//     kinds of output, target, processor level, messages, run and tune
+//     what the command allows: checkCompile, checkPackages, ...
+//
+// Each check prints its message by fail() and gives up: a call with two mistakes hears of the
+// first. Nothing here reads a source, so the messages cannot depend on one.
 #include "codegen/Assemble.h"
 #include "codegen/HostLevels.h"
 #include "driver/options/OptionsParser.h"
@@ -55,6 +68,7 @@ const OptTable &getOptionTable() {
 bool OptionsParser::checkSpelling() {
   for (const Arg *unknown : arguments.filtered(OPT_UNKNOWN)) {
     std::string spelling = unknown->getAsString(arguments), nearest;
+    // In edits: more than two are another word.
     if (table.findNearest(spelling, nearest) <= 2)
       return fail("unknown option '" + spelling + "'; did you mean '" + nearest + "'?");
     return fail("unknown option '" + spelling + "'; see tilec --help");
@@ -70,6 +84,8 @@ bool OptionsParser::parseNumber(OptionID id, StringRef name, uint64_t limit, uin
   return true;
 }
 
+/// Appends to `pairs`. A name twice is a mistake of the call, since nobody could say which one
+/// counts.
 bool OptionsParser::parsePair(const Arg &argument, std::vector<NameValue> &pairs) {
   auto [name, value] = StringRef(argument.getValue()).split('=');
   if (name.empty() || !StringRef(argument.getValue()).contains('='))
@@ -255,6 +271,8 @@ bool OptionsParser::parse(Options &options) {
       {"debug", Options::Command::Debug}};
   const std::string word = options.inputs.empty() ? "" : options.inputs.front();
   for (const auto &[name, command] : commands)
+    // The first word that is no option, wherever it stands: `tilec -O2 run` is a `run`. A file with
+    // a command's name is given as ./run.
     if (word == name)
       options.command = command;
   if (options.command != Options::Command::Compile) {

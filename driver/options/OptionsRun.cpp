@@ -14,6 +14,7 @@ using namespace llvm::opt;
 
 namespace tile {
 
+/// Appends: a second --shape adds dimensions to the first. Empty items and an empty text are fine.
 bool OptionsParser::parseExtents(StringRef option, StringRef text,
                                  std::vector<std::pair<std::string, int64_t>> &extents) {
   SmallVector<StringRef> items;
@@ -37,6 +38,7 @@ bool OptionsParser::parseReal(OptionID id, StringRef name, double &value) {
   if (!argument)
     return true;
   std::optional<double> number = readFloat(argument->getValue());
+  // So written that NaN fails as well.
   if (!number || !(*number >= 0))
     return fail(name + " takes a number that is not negative, found '" + argument->getValue() +
                 "'");
@@ -65,6 +67,7 @@ bool OptionsParser::parseTune(Options &options) {
   if (tune.objective != "geomean" && tune.objective != "worst")
     return fail("--objective takes geomean or worst, found '" + tune.objective + "'");
   // A candidate that wants more than all memory would take others down with it.
+  // In MiB.
   tune.memory = (uint64_t(sysconf(_SC_PHYS_PAGES)) * uint64_t(sysconf(_SC_PAGESIZE))) >> 20;
   uint64_t variants = 1, jobs = 0;
   tune.hasTimeout = arguments.hasArg(OPT_timeout);
@@ -97,6 +100,7 @@ bool OptionsParser::parseDevices(StringRef text, Options &options) {
   for (StringRef name : names) {
     unsigned ordinal;
     bool isNumbered = name.consume_front("cuda:");
+    // Several devices are numbered cards: `cpu,cuda:0` would mix times that nobody can compare.
     bool good = isNumbered
                     ? !name.getAsInteger(10, ordinal) && !is_contained(options.ordinals, ordinal)
                     : names.size() == 1 && (name == "cpu" || name == "cuda");
@@ -118,6 +122,8 @@ bool OptionsParser::parseRun(Options &options) {
     return argument->getOption().getGroup().isValid() ? argument->getOption().getGroup().getID()
                                                       : 0u;
   };
+  // --arg stands in the group of `run` for the help, but compilation takes it, too, with another
+  // meaning: an item that describes an argument, not its value.
   for (const Arg *argument : arguments) {
     if (!isRun && !argument->getOption().matches(OPT_arg) && groupOf(argument) == OPT_run_group)
       return fail(argument->getSpelling() + " belongs to `tilec run`");
@@ -143,6 +149,8 @@ bool OptionsParser::parseRun(Options &options) {
     if (!parsePair(*argument, options.outputs))
       return false;
   bool hasTarget = !request.targets.empty();
+  // `tilec tune --target sm_90a` means a card without a further word; `tilec run` computes on the
+  // CPU unless it is told otherwise.
   if (!parseDevices(arguments.getLastArgValue(
                         OPT_device, isTune && hasTarget && !options.isCPU() ? "cuda" : "cpu"),
                     options))

@@ -1,4 +1,14 @@
 // The target of a compilation: --target, --gpu, TILE_TARGET, else the GPU of this machine.
+//
+//   --target                      any number of names in a package or in C, else one
+//   -o NAME.o, --emit=obj         the CPU, whatever the environment says
+//   --gpu                         the target of that card
+//   TILE_TARGET                   for commands that write code; `run` and `tune` go by --device
+//   the GPU of this machine
+//   the fallback of target/       with a note, unless the target changes nothing (noteGuess)
+//
+// The first that says something decides. --gpu beside --target only picks the card whose numbers
+// the cost model takes, and must be of the same compute capability.
 #include "driver/options/NativeTarget.h"
 #include "driver/options/OptionsParser.h"
 #include "frontend/Diag/Suggest.h"
@@ -19,6 +29,7 @@ bool OptionsParser::addTarget(StringRef name, Options &options) {
       return fail("--target native needs a GPU in this machine: " + toString(native.takeError()) +
                   "; name the target, or the card by --gpu (tilec --version lists both)");
     target = std::string(native->target->name);
+    // --gpu has the word: `native` may be compiled for another card of the same architecture.
     if (!options.card)
       options.card = native->card;
   } else if (name != "cpu" && !findGPUTarget(name)) {

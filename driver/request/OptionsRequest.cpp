@@ -1,8 +1,8 @@
 // Compile requests: made of the command line's words, or read by --request, and printed.
 //
-//   words (takeWords) ---+
-//                        +-> CompileRequest (copyRequest) -> Options (makeRequest) -> CompileRequest
-//   JSON (takeRequest) --+
+// words (takeWords) ---+
+//                      +-> CompileRequest (copyRequest) -> Options (makeRequest) -> CompileRequest
+// JSON (takeRequest) --+
 //
 // Both ways in pass through one structure, so that a request means exactly what the words mean.
 // makeRequest is the inverse of the reading, which the tests compare field by field.

@@ -1,4 +1,12 @@
 // Configurations as text and in files: what --config takes and `tilec tune` writes.
+//
+// Three spellings of a configuration, all of them read to a TuneConfig:
+//   BM=128,warps=8                                  a word of the command line, in its order
+//   {"BM": 128, "warps": 8}                         a plain object, or a list of them for tune
+//   {"schema": 1, "kernel": ..., "entries": [...]}  a TuneResult
+//
+// Configurations compare as lists of pairs, so those that come from JSON objects are sorted by
+// name.
 #include "driver/tune/TuneConfig.h"
 #include "driver/support/Version.h"
 #include "frontend/Source/ParseJson.h"
@@ -161,6 +169,9 @@ std::optional<TuneResult> parseTuneResult(StringRef text, std::string &error) {
 
 //===--- Choice of an entry -----------------------------------------------===//
 
+/// The distance of two shapes is the sum of the doublings between their extents: from 1024 to 4096
+/// is 2. A dimension that `shape` does not know rules the entry out; one that only `shape` has does
+/// not count. Of equals the first.
 const TuneEntry *findNearest(const TuneResult &result, const TuneShape &shape) {
   const TuneEntry *nearest = nullptr;
   double least = 0;
@@ -183,6 +194,7 @@ const TuneEntry *findNearest(const TuneResult &result, const TuneShape &shape) {
   return nearest;
 }
 
+/// Of the sources only the main file's text counts, comments as well: no imported file does.
 std::string hashTuned(StringRef source, StringRef kernel, const std::vector<NameValue> &defines) {
   std::string text = source.str() + '\0' + kernel.str();
   for (const NameValue &define : defines)
@@ -190,6 +202,9 @@ std::string hashTuned(StringRef source, StringRef kernel, const std::vector<Name
   return utohexstr(xxh3_64bits(text), /*LowerCase=*/true);
 }
 
+/// The best on the whole comes first where a shape has chosen it, since the first is what a launch
+/// takes when nothing else decides. `shapes` and `times` have one row for each entry of the result,
+/// in its order; a time that nobody measured is infinite.
 TunedConfigs listConfigs(const TuneResult &result) {
   TunedConfigs tuned;
   if (llvm::any_of(result.entries,
@@ -322,8 +337,10 @@ bool readConfig(const Options &options, StringRef source, const TuneShape &shape
   if (!options.kernel.empty() && result->kernel != options.kernel)
     return session.failCall("'" + options.config + "' is of kernel '" + result->kernel +
                             "', not of '" + options.kernel + "'");
+  // A package is compiled once for each target with the same --config.
   if (options.targets.size() > 1 && result->target != options.target)
     return true; // it is for another part of the package
+  // A warning only: an old result is a good guess, and the sets of `tune` still check its values.
   std::string stale;
   if (result->source != hashTuned(source, result->kernel, options.defines))
     stale = "the source or its definitions have changed since";

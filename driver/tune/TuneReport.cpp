@@ -1,4 +1,13 @@
 // The log of a search to look at: as a table, and as a picture.
+//
+// The picture has two panels, one above the other, both with the ratio of a time to the best time
+// at its shape on a logarithmic axis from 1 to 4; slower ones lie on the upper edge:
+//   4 |  .     .                 x: seconds of the search; a step line for each shape
+//     |     .     .              is the best so far
+//   1 |__.____.__.____
+//   4 | .  . . :                 x: the configurations, best first
+//   1 |.:.:.:_____
+//
 #include "driver/tune/TuneReport.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/Format.h"
