@@ -20,6 +20,7 @@ using namespace tile::gpu;
 namespace {
 
 /// The copy of the scratch memory that a warp has: its number among those that hold the same.
+/// Bits of the warp's number that move no element of the source, put together: 0 .. 2^n - 1.
 Value getReplicaOffset(OpBuilder &builder, Location loc, ArrayRef<unsigned> bits, int64_t bytes) {
   Value warp = getWarp(builder, loc), offset = constantI32(builder, loc, 0);
   for (auto [place, bit] : llvm::enumerate(bits)) {
@@ -39,6 +40,7 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     LinearLayout source = getLayout(op.getSource().getType()), target = getLayout(op.getType());
+    // Each thread has all it needs: nothing is moved between threads.
     if (auto sources = source.getRegisterSources(target)) {
       SmallVector<int64_t> registers(sources->begin(), sources->end());
       rewriter.replaceOp(op, takeElements(rewriter, loc, adaptor.getSource(), registers));
@@ -57,10 +59,12 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     if (withinWarp && !replicas.empty()) {
       Value distance =
           getReplicaOffset(rewriter, loc, replicas, llvm::alignTo(scratch.getBytes(), 128));
+      // Copies of the scratch begin at multiples of 128 bytes.
       base = LLVM::GEPOp::create(rewriter, loc, base.getType(), rewriter.getI8Type(), base,
                                  ValueRange{distance});
     }
     storeTile(rewriter, loc, adaptor.getSource(), source, scratch, base);
+    // Warps exchange with no one else: the barrier would make them wait for each other.
     if (withinWarp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     else

@@ -33,6 +33,7 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     MLIRContext *context = &getContext();
     LowerToLLVMOptions options(context);
     options.overrideIndexBitwidth(64);
+    // Indices have 64 bits here; what provably fits 32 is narrowed later, on LLVM's IR.
     LLVMTypeConverter converter(context, options);
     RewritePatternSet patterns(context);
     arith::populateCeilFloorDivExpandOpsPatterns(patterns);
@@ -41,6 +42,8 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     populateFuncToLLVMConversionPatterns(converter, patterns);
     populateMathToLLVMConversionPatterns(converter, patterns);
     ub::populateUBToLLVMConversionPatterns(converter, patterns);
+    // Strided slices and broadcasts have no LLVM form of their own: they become shuffles and
+    // inserts.
     vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
     vector::populateVectorBroadcastLoweringPatterns(patterns);
     populateVectorToLLVMConversionPatterns(converter, patterns);
@@ -65,6 +68,7 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
                         builder.getDenseI32ArrayAttr({int32_t(cluster.getInt()), 1, 1}));
     // Registers can be reallocated only where their number on entry is known.
     auto occupancy = function->getAttrOfType<IntegerAttr>(tile::occupancyName);
+    // Either a limit of registers, or a number of blocks from which ptxas computes one.
     auto registers = function->getAttrOfType<IntegerAttr>(tile::maxRegistersName);
     if (registers)
       function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
@@ -72,6 +76,7 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     if (!registers && (occupancy || function->hasAttr(tile::gpu::producerThreadsName)))
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                         builder.getI32IntegerAttr(occupancy ? occupancy.getInt() : 1));
+    // Exactly so many: the launch takes this number, and no other.
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                       builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));
     // fp("fast") may flush subnormal numbers: without, each approximate instruction comes with its

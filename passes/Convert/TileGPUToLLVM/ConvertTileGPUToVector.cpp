@@ -34,6 +34,7 @@ Value tile::gpu::constantIndex(OpBuilder &builder, Location loc, int64_t value) 
 }
 
 Value tile::gpu::getSharedPointer(OpBuilder &builder, Location loc, int64_t offset) {
+  // The block's one array: tile-gpu-allocate-shared has given each use its offset in bytes.
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), 3);
   Value base = LLVM::AddressOfOp::create(builder, loc, pointer, sharedMemoryName);
   if (offset == 0)
@@ -50,6 +51,8 @@ void populateTypes(TypeConverter &converter) {
   converter.addConversion([](RankedTensorType type) -> std::optional<Type> {
     if (!type.getEncoding())
       return std::nullopt;
+    // A tile without a layout falls to the conversion above, which keeps it; checkLayouts has
+    // refused it by then.
     return getRegisterType(type);
   });
   converter.addConversion(
@@ -71,6 +74,8 @@ void populateTypes(TypeConverter &converter) {
 }
 
 /// Every tile has a layout of its own shape; what tile-gpu-assign-layouts leaves does.
+/// Asked before anything is converted: patterns take a layout for granted and would fail halfway,
+/// with a message about something else.
 LogicalResult checkLayouts(ModuleOp module) {
   auto hasLayout = [](Type type) {
     auto tile = dyn_cast<RankedTensorType>(type);
@@ -102,11 +107,15 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     if (!target || failed(checkLayouts(module)))
       return signalPassFailure();
     SmallVector<KernelOp> kernels(module.getOps<KernelOp>());
+    // From kernels to functions first: patterns below ask the function for its attributes and
+    // arguments (threads, scratch memory, tensor maps).
     for (KernelOp kernel : kernels)
       if (failed(makeKernelFunction(kernel)))
         return signalPassFailure();
     declareSharedMemory(module);
 
+    // Rings and slots convert to several values, hence OneToNOpAdaptor in the patterns that use
+    // them.
     TypeConverter converter;
     populateTypes(converter);
     populateRingTypes(converter);
@@ -135,6 +144,8 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
 
     ConversionTarget legality(getContext());
+    // Full: what stays is of dialects that convert-tile-thread-to-llvm or a pass between knows. scf
+    // stays, with converted types.
     legality.addIllegalDialect<TileDialect, TileGPUDialect, tensor::TensorDialect>();
     legality.addLegalDialect<LLVM::LLVMDialect, NVVM::NVVMDialect, vector::VectorDialect,
                              ub::UBDialect>();
@@ -151,6 +162,8 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
 
   static void declareSharedMemory(ModuleOp module) {
     OpBuilder builder = OpBuilder::atBlockBegin(module.getBody());
+    // Of size 0: the launch says how many bytes there are. A swizzle of 128 bytes repeats after
+    // 1024, and the hardware takes it from bits of the address.
     auto type = LLVM::LLVMArrayType::get(builder.getI8Type(), 0);
     LLVM::GlobalOp::create(builder, module.getLoc(), type, /*isConstant=*/false,
                            LLVM::Linkage::External, sharedMemoryName, Attribute(),

@@ -14,6 +14,7 @@ using namespace tile;
 using namespace tile::gpu;
 
 /// True in one thread of those that run the program.
+/// Thread 0 is a consumer in a specialised kernel: producers have the numbers behind.
 static Value isFirstThread(OpBuilder &b, Location loc) {
   return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, getThreadId(b, loc),
                                constantI32(b, loc, 0));
@@ -30,6 +31,7 @@ struct LowerPrint : OpConversionPattern<PrintOp> {
     for (Value value : op.getValues())
       if (auto type = dyn_cast<RankedTensorType>(value.getType()))
         tile = type;
+    // Uniform values are printed once; of a tile each owner prints its own elements, in no order.
     if (!tile) {
       auto branch =
           scf::IfOp::create(rewriter, loc, isFirstThread(rewriter, loc), /*withElseRegion=*/false);
@@ -44,10 +46,13 @@ struct LowerPrint : OpConversionPattern<PrintOp> {
     SmallVector<Value> positions;
     for (unsigned d = 0; d < layout.getRank(); ++d)
       positions.push_back(coordinates.getVector(rewriter, loc, d));
+    // Threads that hold the same as another one's stay silent, as do registers: each element comes
+    // once.
     Value owner = getOwnerPredicate(rewriter, loc, layout);
     Value zero = constantIndex(rewriter, loc, 0), one = constantIndex(rewriter, loc, 1),
           count = constantIndex(rewriter, loc, layout.getNumRegisters());
     auto loop = scf::ForOp::create(rewriter, loc, zero, count, one);
+    // The loop reads registers by an index at run time, so that they go by way of local memory.
     OpBuilder b = OpBuilder::atBlockTerminator(loop.getBody());
     Value reg = loop.getInductionVar();
     auto at = [&](Value registers) -> Value {
@@ -110,6 +115,7 @@ struct LowerPrint : OpConversionPattern<PrintOp> {
       auto structure = LLVM::LLVMStructType::getLiteral(b.getContext(), types);
       {
         OpBuilder::InsertionGuard guard(b);
+        // At entry, outside of all loops: an alloca in a loop would take stack in every trip.
         b.setInsertionPointToStart(&op->getParentOfType<func::FuncOp>().front());
         Value one = LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(1));
         arguments = LLVM::AllocaOp::create(b, loc, pointer, structure, one);
@@ -132,6 +138,7 @@ struct LowerAssert : OpConversionPattern<AssertOp> {
     Location loc = op.getLoc();
     Value yes = arith::ConstantIntOp::create(rewriter, loc, 1, 1);
     Value fails = arith::XOrIOp::create(rewriter, loc, adaptor.getCondition(), yes);
+    // The condition is the same for all threads, so that one of them is enough to stop the launch.
     fails = arith::AndIOp::create(rewriter, loc, fails, isFirstThread(rewriter, loc));
     auto branch = scf::IfOp::create(rewriter, loc, fails, /*withElseRegion=*/false);
     OpBuilder b = branch.getThenBodyBuilder();
@@ -148,6 +155,7 @@ struct LowerAssert : OpConversionPattern<AssertOp> {
 };
 
 struct LowerPtx : OpConversionPattern<PtxOp> {
+  // Ahead of LowerElementwise, which would take the operation for arithmetic on vectors.
   LowerPtx(const TypeConverter &converter, MLIRContext *context)
       : OpConversionPattern(converter, context, /*benefit=*/2) {}
 
@@ -169,6 +177,7 @@ struct LowerPtx : OpConversionPattern<PtxOp> {
     for (Value operand : adaptor.getOperands())
       constraints += "," + constraintOf(getElementTypeOrSelf(operand.getType()));
     // In braces, so that registers that the text declares are its own each time.
+    // No side effects are declared: equal texts on equal operands are one, and unused ones go.
     std::string code = "{ " + op.getCode().str() + " }";
     auto emit = [&](ValueRange operands) -> Value {
       SmallVector<Value> inputs;
@@ -193,6 +202,7 @@ struct LowerPtx : OpConversionPattern<PtxOp> {
       rewriter.replaceOp(op, emit(adaptor.getOperands()));
       return success();
     }
+    // One statement for each register, in which an operand of a tile's type is that register.
     SmallVector<Value> results;
     for (int64_t i = 0; i < registers.getNumElements(); ++i) {
       SmallVector<Value> each;

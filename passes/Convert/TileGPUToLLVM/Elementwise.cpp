@@ -12,6 +12,8 @@ using namespace tile;
 using namespace tile::gpu;
 
 /// A vector whose register i is register sources[i] of `source`.
+/// A vector in the order asked for; nothing at all where the order is as it was, so that LLVM sees
+/// no shuffle of 1:1.
 static Value takeRegisters(OpBuilder &builder, Location loc, Value source,
                            ArrayRef<unsigned> sources) {
   auto type = cast<VectorType>(source.getType());
@@ -41,6 +43,7 @@ struct LowerElementwise : ConversionPattern {
       // arith.select may have a scalar condition beside tiles; it stays as it is.
       vectors.push_back(operand);
     }
+    // Properties and attributes go along unchanged: fast-math flags, predicates of comparisons.
     OperationState state(op->getLoc(), op->getName(), vectors, {type}, op->getAttrs());
     state.propertiesAttr = op->getPropertiesAsAttribute();
     rewriter.replaceOp(op, rewriter.create(state)->getResults());
@@ -82,6 +85,7 @@ struct LowerIota : OpConversionPattern<IotaOp> {
     Location loc = op.getLoc();
     LinearLayout layout = getLayout(op.getType());
     auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
+    // Coordinates are computed in 32 bits, positions in 64: the start is a number of the program.
     Value positions = ThreadCoordinates(rewriter, loc, layout).getVector(rewriter, loc, 0);
     Value value = arith::IndexCastOp::create(rewriter, loc, type, positions);
     auto splat = [&](Value v) -> Value {
@@ -101,10 +105,14 @@ struct LowerBroadcast : OpConversionPattern<BroadcastOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     LinearLayout source = getLayout(op.getSource().getType()), result = getLayout(op.getType());
     ArrayRef<int64_t> shape = op.getSource().getType().getShape();
+    // Lanes and warps agree by this condition, so that every element is found in a register of the
+    // same thread.
     if (source != result.broadcastSource(shape))
       return op.emitError("internal: broadcast from a layout that does not match its result");
     unsigned lead = result.getRank() - source.getRank();
     SmallVector<unsigned> sources;
+    // Register r of thread 0 has the element that it has in any thread, moved by the thread's part;
+    // comparing thread 0's is enough, since layouts are linear.
     for (unsigned r = 0; r < result.getNumRegisters(); ++r) {
       Coord at = result.apply(r, 0, 0), wanted(at.begin() + lead, at.end());
       for (unsigned d = 0; d < shape.size(); ++d)
@@ -127,6 +135,7 @@ template <typename Op> struct LowerRename : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult matchAndRewrite(Op op, typename Op::Adaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    // tile-gpu-assign-layouts gives the result the source's layout, seen through the new shape.
     if (adaptor.getSource().getType() != this->getTypeConverter()->convertType(op.getType()))
       return op.emitError("internal: source and result hold different numbers of registers");
     rewriter.replaceOp(op, adaptor.getSource());
@@ -146,6 +155,7 @@ struct LowerWarpAll : OpConversionPattern<WarpAllOp> {
           vector::ExtractOp::create(rewriter, loc, adaptor.getMask(), ArrayRef<int64_t>{i});
       mine = mine ? arith::AndIOp::create(rewriter, loc, mine, element).getResult() : element;
     }
+    // All 32 lanes take part: the operation stands where warps are whole.
     rewriter.replaceOpWithNewOp<NVVM::VoteSyncOp>(
         op, rewriter.getI1Type(), constantI32(rewriter, loc, -1), mine, NVVM::VoteSyncKind::all);
     return success();

@@ -25,11 +25,14 @@ namespace {
 
 /// The slice of an operand that a thread needs for `unroll` steps of K: the rows (or columns) of
 /// its accumulators, of each batch.
+/// Its registers run along K first, so that a vector load takes neighbours of K where they lie
+/// together in shared memory.
 class OperandSlice {
 public:
   /// `kDim`: the operand's dimension along K; the others are dimensions of the accumulator too.
   OperandSlice(MemDescType type, const LinearLayout &accumulator, unsigned kDim, int64_t unroll)
       : elementType(type.getElementType()), shared(getSharedLayout(type)), kDim(kDim) {
+    // Lanes and warps that differ in the other operand's dimension alone read the same address.
     LinearLayout rows = accumulator.dropDim(kDim).insertUnitDim(kDim);
     SmallVector<Coord> registers;
     for (int64_t bit = 1; bit < unroll; bit *= 2)
@@ -37,6 +40,8 @@ public:
     llvm::append_range(registers, rows.getBases(InDim::Register));
     layout = LinearLayout(type.getShape(), registers, rows.getBases(InDim::Lane),
                           rows.getBases(InDim::Warp));
+    // A step's bits are XORed into the offset at run time: shared layouts are linear over F2, and
+    // swizzled ones are no sums.
     for (int64_t bit = unroll; bit < type.getShape()[kDim]; bit *= 2)
       images.push_back(shared.getOffset(alongK(bit)));
   }
@@ -95,6 +100,7 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
     MemDescType typeA = op.getA().getType(), typeB = op.getB().getType();
     LinearLayout accumulator = getLayout(op.getType());
     Type elementType = op.getType().getElementType();
+    // So that each product is rounded once, in the sum's type.
     auto isExact = [&](Type from) {
       return from == elementType ||
              (isa<FloatType>(from) == isa<FloatType>(elementType) &&

@@ -28,6 +28,8 @@ inline unsigned getVectorWidth(mlir::Operation *op, llvm::StringRef attribute = 
 template <typename Op> class GlobalAccess {
 public:
   /// `positions`: for each dimension given by a tile, the position of each register.
+  /// Order of work: once for the block (origin, limits), once for a thread (its offset), then
+  /// constants for each register.
   GlobalAccess(Op op, mlir::ValueRange view, mlir::ValueRange starts, mlir::ValueRange ends,
                llvm::ArrayRef<mlir::Value> positions, mlir::RankedTensorType tile,
                mlir::OpBuilder &builder)
@@ -40,6 +42,8 @@ public:
     zero = constantIndex(builder, loc, 0);
     mlir::Value origin = zero;
     unsigned end = 0, nextPosition = 0;
+    // Entries of `dims` are the tile's dimensions; those that a tile of positions gives have no
+    // stride and are in `indexed`.
     llvm::SmallVector<int64_t> tileDims = op.getTileDims();
     dims.resize(tile ? tile.getRank() : 0);
     for (unsigned d = 0; d < op.getSizes().size(); ++d) {
@@ -69,6 +73,7 @@ public:
     }
     if (parts.exists)
       uniform(parts.exists);
+    // `base` is the same for all threads; canVectorize tests it alone.
     base = move(parts.pointer, origin);
     mlir::Value offset;
     for (Dimension &dim : dims) {
@@ -87,6 +92,8 @@ public:
 
   /// Whether register `reg` exists; null if it always does. `except` is a dimension of the tile
   /// that is not asked.
+  /// Tests in the order of cost: what is uniform is known already, ranges take one or two
+  /// comparisons each.
   mlir::Value exists(unsigned reg, unsigned except = ~0u) {
     mlir::Value all = uniformPredicate;
     for (auto [d, dim] : llvm::enumerate(dims)) {
@@ -115,6 +122,7 @@ public:
 
   /// How many elements along `dim`, from register `reg`'s on, exist if `condition` holds (null: it
   /// does): an i32, 0 or less for none.
+  /// Behind `high` the count is below 0; 2^30 stands for no limit, more than any tile has.
   mlir::Value count(unsigned reg, unsigned dim, mlir::Value condition) {
     mlir::Value found = constantI32(builder, loc, 1 << 30);
     if (dims[dim].high)
@@ -127,6 +135,7 @@ public:
 
   /// How many elements along `dim` register `reg` lies behind register `first`, if that is a
   /// constant and all the distance there is.
+  /// Only then may two registers share an address and a count: see RaggedPieces.cpp.
   std::optional<unsigned> distance(unsigned first, unsigned reg, unsigned dim) {
     if (!indexed.empty())
       return std::nullopt;
@@ -156,10 +165,13 @@ public:
       total =
           total ? mlir::Value(mlir::arith::AddIOp::create(builder, loc, total, scaled)) : scaled;
     }
+    // Strides times constants: LLVM computes them once for a thread where strides are known at
+    // launch only, and folds them where they are constants.
     for (auto [d, dim] : llvm::enumerate(dims)) {
       int64_t offset = thread->getOffset(reg, d);
       if (offset == 0 || !dim.stride)
         continue;
+      // Where bits overlap, register offsets cannot be added to the thread's part.
       if (!thread->isDisjoint(d))
         return xorAddress(reg);
       mlir::Value scaled = mlir::arith::MulIOp::create(builder, loc, dim.stride,
@@ -172,13 +184,21 @@ public:
 
   /// Whether pieces of `width` neighbours along dimension `fastest` are aligned, and exist or not
   /// as a whole, in this program: the same answer for every thread.
+  /// Sufficient, not necessary: every quantity that could break a piece must be a multiple of the
+  /// width.
+  ///
+  ///   base address                     multiple of width * bytes
+  ///   strides of the other dimensions  multiple of width: all lines are aligned alike
+  ///   low and high of the fastest      multiple of width: a piece exists as a whole or not at all
   mlir::Value canVectorize(unsigned width, unsigned fastest) {
+    // A nibble's place counts half bytes, so that its `width` needs no bytes.
     int64_t bytes = std::max(8u, getStoredType(element).getIntOrFloatBitWidth()) / 8;
     mlir::Value address =
         isNibble(element)
             ? base
             : mlir::Value(mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base));
     // Everything that must be a multiple: collected by OR, tested once.
+    // 32 bits are enough: only the low bits of a sum of multiples are tested.
     mlir::Value address32 =
         mlir::arith::TruncIOp::create(builder, loc, builder.getI32Type(), address);
     mlir::Value bits = mlir::arith::AndIOp::create(builder, loc, address32,
@@ -244,6 +264,7 @@ private:
     uniformPredicate = conjunction(uniformPredicate, condition);
   }
 
+  // Coordinates as i32, cut to [0, size]: a tile's extent always fits, whatever the start.
   Dimension makeDimension(mlir::Value start, mlir::Value limit, mlir::Value stride, int64_t size,
                           int64_t step, bool inBounds) {
     Dimension dim;
@@ -258,6 +279,8 @@ private:
       dim.high = toCoordinate(limit);
       dim.low = toCoordinate(zero);
     } else if (!inBounds) {
+      // limit - start and 0 - start wrap around at most to the side where nothing exists, as limit
+      // is not below 0.
       mlir::Value sizeValue = constantIndex(builder, loc, size);
       auto toCoordinate = [&](mlir::Value distance) -> mlir::Value {
         if (step != 1)
@@ -274,6 +297,8 @@ private:
     return dim;
   }
 
+  // One computation for each register, from the whole coordinate: dear, and rare (layouts in which
+  // registers and threads share bits along a dimension).
   mlir::Value xorAddress(unsigned reg) {
     mlir::Value total = zero;
     for (Indexed &dim : indexed)

@@ -23,6 +23,8 @@ using namespace tile;
 
 /// The tensor maps that the kernel uses, each once, in the order of the program's text. Descriptors
 /// without a use go.
+/// Descriptors may be duplicated by passes; their maps are compared as attributes, so that equal
+/// ones are passed once.
 static SmallVector<Attribute> collectTensorMaps(KernelOp kernel) {
   llvm::SetVector<Attribute> maps;
   SmallVector<tile::gpu::DescriptorOp> descriptors;
@@ -39,6 +41,7 @@ static SmallVector<Attribute> collectTensorMaps(KernelOp kernel) {
 
 /// True if the kernel leaves copies out of shared memory running when it has issued its last
 /// operation.
+/// The bulk copy reads shared memory on its own after the thread has gone on.
 static bool leavesCopies(KernelOp kernel) {
   return kernel.getBody()
       .walk([](tile::gpu::TmaStoreOp) { return WalkResult::interrupt(); })
@@ -72,11 +75,14 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
   bool isDynamic = kernel->hasAttr(gpu::dynamicScheduleName);
   if (parts || isDynamic)
     inputs.push_back(LLVM::LLVMPointerType::get(b.getContext(), 1));
+  // Behind everything that the caller of a plain kernel passes, so that the source's arguments keep
+  // their numbers.
   SmallVector<Attribute> maps = collectTensorMaps(kernel);
   inputs.append(maps.size(), LLVM::LLVMPointerType::get(b.getContext()));
   auto function = func::FuncOp::create(b, loc, kernel.getSymName(), b.getFunctionType(inputs, {}));
   int64_t threads = *warps * 32;
   if (auto producer = kernel->getAttrOfType<IntegerAttr>(gpu::producerThreadsName)) {
+    // Threads of consumers and producer: the block's size at launch.
     threads += producer.getInt();
     function->setAttr(gpu::producerThreadsName, producer);
   }
@@ -95,6 +101,7 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(gpu::splitPartsName, parts);
   if (auto programs = kernel->getAttr(gpu::splitProgramsName))
     function->setAttr(gpu::splitProgramsName, programs);
+  // Of split loops the size is known when their records are laid out (Part.cpp).
   if (isDynamic) // one count
     function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(8));
   if (parts || isDynamic)
@@ -109,6 +116,7 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
       continue;
     function.setArgAttr(i, LLVM::LLVMDialect::getAlignAttrName(),
                         b.getI64IntegerAttr(param.getAlign()));
+    // noalias where the launcher has checked that tensors do not overlap (docs/Launcher.md).
     if (mayAlias)
       continue;
     function.setArgAttr(i, LLVM::LLVMDialect::getNoAliasAttrName(), b.getUnitAttr());
@@ -127,6 +135,7 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     auto dim = cast<DimAttr>(attr);
     if (dim.getMin() >= 0)
       index.getDefiningOp()->setAttr(gpu::nonNegativeName, b.getUnitAttr());
+    // A range of all 64-bit numbers has equal ends, and no such attribute.
     if (APInt low(64, dim.getMin(), /*isSigned=*/true),
         end = APInt(64, dim.getMax(), /*isSigned=*/true) + 1;
         low != end)
@@ -143,6 +152,8 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
   bindDims(kernel.getGrid());
   bindDims(kernel.getBody());
 
+  // A persistent block computes the extents itself: tile-gpu-make-persistent has put them into the
+  // body.
   bool persistent = kernel->hasAttr(gpu::persistentGridName);
   if (persistent) {
     // The body has its own loop over programs.
@@ -168,6 +179,7 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
                                 terminator->getIterator());
   b.setInsertionPointToEnd(entry);
   // The block's shared memory must not go to another block while it is still read.
+  // Reading must have ended, writing need not: the grid's end waits for writes.
   if (copies)
     NVVM::CpAsyncBulkWaitGroupOp::create(b, terminator->getLoc(), b.getI32IntegerAttr(0),
                                          b.getUnitAttr());

@@ -32,12 +32,15 @@ Type tile::gpu::getStoredType(Type element) {
   return element;
 }
 
+/// By the forms that positions have. False means unknown.
 bool tile::gpu::isNonNegative(Value value, unsigned depth) {
   APInt constant;
   if (matchPattern(value, m_ConstantInt(&constant)))
     return !constant.isNegative();
+  // Deep enough for an index computed from a program's number and a loop's variable.
   if (depth > 6)
     return false;
+  // A loop counts up: a step is positive in scf.for.
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast_if_present<scf::ForOp>(argument.getOwner()->getParentOp());
     return loop && argument == loop.getInductionVar() &&
@@ -106,6 +109,8 @@ static std::string cachePolicy(OpBuilder &builder, Location loc, std::optional<S
 
 /// Loads `type` (a vector of stored elements) from `pointer` where `predicate` (null: always);
 /// elsewhere the bits of `fill`, again and again.
+/// The piece is one instruction, whatever the element type: PTX moves words. Where the predicate is
+/// false the registers keep what the moves ahead gave them, so that padding costs no selection.
 static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value pointer,
                        Value predicate, bool readOnly, std::optional<StringRef> cache,
                        uint32_t fill = 0) {
@@ -117,6 +122,8 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
   describePiece(builder, bytes, word, count, constraint, ptx);
   std::string code, constraints;
   for (unsigned i = 0; i < count; ++i) {
+    // Outputs are written before the address is read; they cannot share a register, since one has
+    // 64 bits and the others 32 or 16.
     code += std::string(bytes >= 4 ? "mov.b32 $" : "mov.b16 $") + std::to_string(i) + ", " +
             std::to_string(bytes >= 4 ? fill : fill & 0xffff) + "; ";
     constraints += std::string("=") + constraint + ",";
@@ -132,9 +139,12 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
     operands.push_back(predicate);
   }
   std::string policy = cachePolicy(builder, loc, cache, operands, constraints, count);
+  // .nc: the read-only path, for tensors that nothing writes during the launch.
   code += std::string("ld.global.") + (readOnly ? "nc." : "") + cachePriority(cache) +
           (policy.empty() ? "" : "L2::cache_hint.") + ptx + " " + operandList(0, count) + ", [$" +
           std::to_string(count) + "]" + policy + ";";
+  // A read-only load orders nothing and may be moved and repeated; other loads keep their place
+  // among stores.
   if (!readOnly)
     constraints += ",~{memory}";
   SmallVector<Type> words(count, word);
@@ -145,6 +155,7 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
                                            /*is_align_stack=*/false, LLVM::TailCallKind::None,
                                            LLVM::AsmDialectAttr(), ArrayAttr())
                      .getResult(0);
+  // PTX has no 8-bit registers: a byte comes in a 16-bit one.
   if (bytes == 1) {
     Value byte = arith::TruncIOp::create(builder, loc, builder.getI8Type(), loaded);
     return LLVM::BitcastOp::create(
@@ -197,6 +208,7 @@ static void storePiece(OpBuilder &builder, Location loc, Value value, Value poin
     code = "@$" + std::to_string(count + 1) + " ";
   }
   std::string policy = cachePolicy(builder, loc, cache, operands, constraints, 0);
+  // Operand numbers: words first, then the address, then predicate and policy.
   code += "st.global." + cachePriority(cache) + (policy.empty() ? "" : "L2::cache_hint.") + ptx +
           " [$" + std::to_string(count) + "], " + operandList(0, count) + policy + ";";
   inlinePTX(builder, loc, {}, operands, code, constraints + ",~{memory}");
@@ -212,6 +224,7 @@ static Value toStored(OpBuilder &builder, Location loc, Value value) {
     return arith::IndexCastOp::create(builder, loc, stored, value);
   return stored == type ? value : Value(arith::BitcastOp::create(builder, loc, stored, value));
 }
+/// Not a truncation: the caller's byte for a bool may be any number.
 static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorType type) {
   if (type.getElementType().isInteger(1)) {
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
@@ -225,6 +238,7 @@ static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorTyp
 
 /// Registers that begin with padding, at most. ptxas fills all of them ahead of the first load: for
 /// 64 it wants 215 registers a thread in a streaming softmax, and 128 with selections.
+/// A count of registers of one thread, not of elements.
 static constexpr unsigned mostFilled = 32;
 
 /// The bits that registers begin with where padding is a constant of 16 or 32 bits: no selection is
@@ -249,6 +263,8 @@ static bool isZeroPad(Value pad) {
 }
 
 /// Whether an access in pieces of `width` elements, for want of an alignment for `wide`, goes
+/// Ragged rows are moved by RaggedPieces.cpp only if the aligned way exists as well, behind the
+/// branch on canVectorize.
 /// element by element in one statement.
 template <typename Op>
 static bool isRaggedAccess(const GlobalAccess<Op> &access, Op op, unsigned width, unsigned wide) {
@@ -259,6 +275,8 @@ static bool isRaggedAccess(const GlobalAccess<Op> &access, Op op, unsigned width
 
 /// Adds the piece that begins with register `reg`; `first` is the register that the last pieces
 /// count from.
+/// A piece on the same line as the one before shares its address and count, moved by a known
+/// distance; all others compute their own.
 template <typename Op>
 static void addRaggedPiece(SmallVectorImpl<RaggedPiece> &pieces, unsigned &first,
                            GlobalAccess<Op> &access, Op op, unsigned reg, Value condition = {}) {
@@ -306,6 +324,7 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
       return success();
     }
     auto type = cast<VectorType>(this->getTypeConverter()->convertType(tile));
+    // A mask says of each element whether it is wanted: no piece of neighbours has one answer.
     unsigned width = mask ? 1 : getVectorWidth(op), count = type.getNumElements();
     width = std::min(width, count);
     std::optional<uint32_t> fill;
@@ -313,6 +332,7 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
       fill = 0;
     else if (count <= mostFilled)
       fill = getFill(op.getPad());
+    // In registers' order; width divides count, as both are powers of two.
     auto loadAll = [&](unsigned width) -> Value {
       if (isNibble(element))
         return loadNibbles(op, access, width, count, mask, rewriter);
@@ -341,6 +361,8 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     };
     unsigned wide = std::min(mask ? 1 : getVectorWidth(op, vectorIfName), count);
     Value whole;
+    // A branch that all threads of the block take alike: pieces of the wide width on one side,
+    // single elements or ragged pieces on the other.
     if (wide > width) {
       Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
       auto wholeType =
@@ -361,6 +383,7 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     } else {
       whole = loadAll(width);
     }
+    // Packed words and a vector of nibbles have the same bits in the same order.
     if (isNibble(element))
       whole = whole.getType() == type
                   ? whole
@@ -372,6 +395,7 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
   }
 
   /// All `count` elements of a thread, in pieces of `width` whose elements are loaded one by one.
+  /// Words of the piece come back in order: elements of a word from the low bits up.
   static Value loadPieces(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count,
                           Type stored, std::optional<uint32_t> fill, Value pad,
                           OpBuilder &builder) {
@@ -422,6 +446,8 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
       return access.conjunction(access.exists(reg), bit);
     };
     // A piece is made of units, of words where it has as many bits.
+    // width 1: a byte is read for one nibble, and its half selected; from 2 on a piece is whole
+    // bytes.
     unsigned unit = std::clamp(4 * width, 8u, 32u), perUnit = width == 1 ? 1 : unit / 4;
     auto unitType = builder.getIntegerType(unit);
     auto pieceType = VectorType::get(width / perUnit, unitType),
@@ -462,6 +488,7 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
     Value mask = op.getMask() ? adaptor.getMask().front() : Value();
     if (!tile) {
       // Every thread holds the scalar: one stores it.
+      // Lane 0 of warp 0 stores. In a specialised kernel these are threads that compute.
       Value thread =
           arith::OrIOp::create(rewriter, loc, getLane(rewriter, loc), getWarp(rewriter, loc));
       Value first = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq, thread,
@@ -479,6 +506,7 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
     unsigned width = std::min(mask ? 1 : getVectorWidth(op), count);
     Value owner = getOwnerPredicate(rewriter, loc, access.getTileLayout());
     // Registers that repeat an earlier one's element have nothing to store.
+    // Quadratic in registers, at compile time, where layouts have at most some hundreds.
     auto isRepeated = [&](unsigned r) {
       for (unsigned s = 0; s < r; ++s)
         if (access.getTileLayout().apply(s, 0, 0) == access.getTileLayout().apply(r, 0, 0))
@@ -554,6 +582,7 @@ struct LowerInside : OpConversionPattern<InsideOp> {
     }
     SmallVector<Value> bits;
     auto type = cast<VectorType>(getTypeConverter()->convertType(tile));
+    // Only as wide as contracts prove; a branch at run time would cost more than the comparisons.
     unsigned width = getVectorWidth(op); // neighbours of which all exist or none does
     for (unsigned r = 0; r < type.getNumElements(); ++r)
       bits.push_back(r % width ? bits.back() : orTrue(access.exists(r)));

@@ -33,6 +33,7 @@ struct Instruction {
 };
 
 /// The instruction for these element types; none if tensor cores have none.
+/// Both operands have one type, except of 8-bit floats, where each may have either format.
 std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUnsigned) {
   OpBuilder builder(a.getContext());
   Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
@@ -58,6 +59,8 @@ std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUn
 
 /// An operand's registers as the 32-bit words that instructions take, in the order of the layout's
 /// registers.
+/// f32 becomes tf32, rounded to nearest with ties away from zero; the hardware would cut the bits
+/// off.
 SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vector,
                                    const Instruction &instruction) {
   SmallVector<Value> words;
@@ -91,6 +94,8 @@ SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction 
                             ArrayRef<Value> upperA, ArrayRef<Value> b, ArrayRef<Value> upperC,
                             int64_t k) {
   SmallVector<Value> a(upperA), c(upperC);
+  // Of a tile with 8 rows or fewer, a and c have half of the registers: rows g alone. The other
+  // half of the instruction's rows gets the same operands.
   if (a.size() == 2)
     a = {upperA[0], upperA[0], upperA[1], upperA[1]};
   if (c.size() < instruction.accumulators)
@@ -157,10 +162,13 @@ struct LowerMma : OpConversionPattern<MmaOp> {
              << typeA << " and " << typeB;
 
     SmallVector<SmallVector<Value>> fragments;
+    // Kept as words through all steps, so that LLVM sees no vectors between instructions.
     for (unsigned f = 0; f < batches * fragmentsM * fragmentsN; ++f)
       fragments.push_back(splitAccumulator(rewriter, loc, adaptor.getAcc(), registers * f,
                                            registers, *instruction));
     // Sums that leave the tensor core start anew from zero.
+    // Promotion: each `together` steps are summed by the tensor core from zero, and added to the
+    // totals in f32, since the tensor core keeps fewer bits of a sum of 8-bit floats.
     unsigned usedSteps = steps;
     if (DenseI64ArrayAttr valid = op.getValidAttr())
       usedSteps = std::min<int64_t>(steps, llvm::divideCeil(valid[2], k));
@@ -170,6 +178,7 @@ struct LowerMma : OpConversionPattern<MmaOp> {
     if (op.getPromote())
       zero = LLVM::ZeroOp::create(rewriter, loc, instruction->accumulatorWord);
     SmallVector<SmallVector<Value>> sums = fragments;
+    // j innermost: an operand of a is used for all columns while it is in registers.
     for (unsigned batch = 0; batch < batches; ++batch)
       for (unsigned step = 0; step < usedSteps; ++step)
         for (unsigned i = 0; i < fragmentsM; ++i)
@@ -185,6 +194,7 @@ struct LowerMma : OpConversionPattern<MmaOp> {
                              registers * ((batch * fragmentsM + i) * steps + step), registers),
                          ArrayRef<Value>(b).slice(2 * ((batch * fragmentsN + j) * steps + step), 2),
                          c, k);
+            // At the end of a bundle, or of K.
             if (!zero || ((step + 1) % together != 0 && step + 1 != usedSteps))
               continue;
             for (auto [total, sum] : llvm::zip(fragments[f], c))

@@ -18,6 +18,7 @@ using namespace tile::gpu;
 namespace {
 
 /// Arithmetic on i32 at one place of the program.
+/// All numbers are i32 known at run time: so loops over rounds and steps are loops of the program.
 struct I32Builder {
   OpBuilder &b;
   Location loc;
@@ -31,6 +32,8 @@ struct I32Builder {
 };
 
 /// `for (i = begin; i < end; i += step)` on i32.
+/// begin may differ between threads; barriers stand in the body only of loops over rounds and
+/// steps, whose bounds do not.
 void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step,
               function_ref<void(OpBuilder &, Value)> body) {
   scf::ForOp::create(b, loc, begin, end, step, ValueRange(),
@@ -81,6 +84,10 @@ public:
 
   /// Of sorted runs of 2^runBits elements, halves the number until the first one holds the smallest
   /// of all.
+  ///
+  ///   runs       A up, B down    C up, D down         sorted runs of 2^k each, k = runBits
+  ///   minimum    M = min(A, B)   N = min(C, D)        bitonic, and holds the smallest 2^k of both
+  ///   merged     M up            N down               k steps; then M and N are the next pair
   void pruneRuns(OpBuilder &b, unsigned runBits) {
     I32Builder i32{b, loc};
     Value zero = i32(0), one = i32(1);
@@ -120,6 +127,7 @@ public:
 private:
   /// For each of 2^placeBits places of every line, in turn by this thread: `body` gets the place,
   /// and what makes a pointer of a position along the axis. A barrier follows.
+  /// One number for line and place, so that threads share all lines' work evenly.
   void forEachPlace(OpBuilder &b, Value placeBits,
                     function_ref<void(OpBuilder &, Value, function_ref<Value(Value)>)> body) {
     I32Builder i32{b, loc};
@@ -138,6 +146,8 @@ private:
                                             ArrayRef<LLVM::GEPArg>{at});
                });
              });
+    // All threads come here the same number of times: it stands behind the loop over their own
+    // places.
     BarrierOp::create(b, loc);
   }
 
@@ -149,6 +159,8 @@ private:
   }
 
   /// Puts the smaller element first, or last where `isDown` is 1.
+  /// Equal elements may swap where it goes downwards, which changes nothing: equal keys have equal
+  /// bits.
   void exchange(OpBuilder &b, Value firstAt, Value secondAt, Value isDown) {
     Value x = LLVM::LoadOp::create(b, loc, element, firstAt),
           y = LLVM::LoadOp::create(b, loc, element, secondAt);
@@ -217,6 +229,7 @@ struct LowerHistogram : OpConversionPattern<HistogramOp> {
       return LLVM::GEPOp::create(b, loc, base.getType(), b.getI32Type(), base,
                                  ArrayRef<LLVM::GEPArg>{number});
     };
+    // Bins are a thread's in turn, elements its own: a barrier between.
     loopOver(b, loc, getThreadId(b, loc), limit, constantI32(b, loc, threads),
              [&](OpBuilder &b, Value bin) { LLVM::StoreOp::create(b, loc, zero, at(b, bin)); });
     BarrierOp::create(b, loc);
@@ -233,6 +246,7 @@ struct LowerHistogram : OpConversionPattern<HistogramOp> {
       Value counts = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, x, limit);
       if (owns)
         counts = arith::AndIOp::create(b, loc, counts, owns);
+      // In shared memory, at the scope of the block: relaxed is enough, since barriers order all.
       scf::IfOp::create(b, loc, counts, [&](OpBuilder &b, Location loc) {
         LLVM::AtomicRMWOp::create(b, loc, LLVM::AtomicBinOp::add, at(b, x), one,
                                   LLVM::AtomicOrdering::monotonic, "block");
@@ -240,6 +254,7 @@ struct LowerHistogram : OpConversionPattern<HistogramOp> {
       });
     }
     BarrierOp::create(b, loc);
+    // Counts are read back in the layout of the result.
     b.replaceOp(op, loadTile(b, loc, b.getI32Type(), getLayout(result), getTakeScratch(result),
                              base, /*matrices=*/false));
     return success();

@@ -35,6 +35,7 @@ namespace {
 constexpr int64_t headerBytes = 128;
 
 /// A tile's registers as 32-bit words.
+/// In the order of registers: packed if the tile fills words, else a word for each.
 Value toWords(OpBuilder &b, Location loc, Value vector) {
   Value stored = toStoredVector(b, loc, vector);
   auto type = cast<VectorType>(stored.getType());
@@ -69,6 +70,8 @@ Value fromWords(OpBuilder &b, Location loc, Value words, VectorType type) {
 }
 
 /// Where the sums of a part lie.
+/// Both sides of the hand-over compute the same places, from types alone: layouts must agree, and
+/// `agrees` tells where several splits of a kernel would not.
 class Record {
 public:
   Record(Operation *op, OpBuilder &b, ValueRange sums) : b(b), loc(op->getLoc()) {
@@ -85,6 +88,7 @@ public:
       places.push_back({bytes, words, type});
       bytes += words * 4 * threads;
     }
+    // Known from the first operation that is lowered; the launcher allocates programs * bytes.
     auto function = op->getParentOfType<func::FuncOp>();
     auto known = function->getAttrOfType<IntegerAttr>(scratchBytesName);
     agrees = !known || known.getInt() == bytes;
@@ -107,11 +111,14 @@ public:
 
   /// The record `number`, an index.
   Value getPointer(Value number) {
+    // All records of a large grid may be more than 4 GiB: the product has 64 bits.
     number = arith::MulIOp::create(b, loc, number, constantIndex(b, loc, bytes));
     return offset(scratch, arith::IndexCastOp::create(b, loc, b.getI64Type(), number));
   }
 
   /// Calls `access` with the pointer and the numbers of the words of each piece of sum `i`.
+  /// Pieces of 16 bytes for each thread, threads side by side: a warp's access is 512 bytes in a
+  /// row.
   void forEachPiece(Value record, unsigned i,
                     llvm::function_ref<void(Value, ArrayRef<int64_t>)> access) {
     int64_t width = std::min<int64_t>(places[i].words, 4);
@@ -131,6 +138,7 @@ public:
     SmallVector<Value> words;
     forEachPiece(record, i, [&](Value pointer, ArrayRef<int64_t> numbers) {
       // Past the first cache, which may hold what was there before.
+      // .cg goes to L2, which all processors share. An L1 is not kept coherent.
       size_t width = numbers.size();
       std::string results = "=r", code = "$0";
       for (size_t w = 1; w < width; ++w) {
@@ -155,6 +163,7 @@ public:
     return fromWords(b, loc, vector, places[i].type);
   }
 
+  // Ordinary stores: the release of the count, behind the barrier, makes them visible.
   void store(Value record, unsigned i, Value sum) {
     Value words = toWords(b, loc, sum);
     forEachPiece(record, i, [&](Value pointer, ArrayRef<int64_t> numbers) {
@@ -207,6 +216,7 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
     Value most = arith::SubIOp::create(
         b, loc, arith::IndexCastOp::create(b, loc, b.getI32Type(), adaptor.getParts()),
         constantI32(b, loc, 1));
+    // Every part stores, the last to arrive too: which one that will be is known only afterwards.
     for (auto [i, sum] : llvm::enumerate(adaptor.getSums()))
       record.store(own, i, sum);
     // All threads' stores, then the count: one thread releases what the barrier has gathered, and
@@ -226,6 +236,7 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
       LLVM::StoreOp::create(b, loc, before, place);
     }
     BarrierOp::create(b, loc);
+    // The same answer for all threads: the branch on it is uniform, and barriers may stand in it.
     Value before = LLVM::LoadOp::create(b, loc, b.getI32Type(), place);
     Value last = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, before, most);
     b.replaceOp(op, last);
@@ -252,6 +263,8 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
         combined.push_back(tile::combine(b, loc, ReduceKind(kind), total, sum));
       return combined;
     };
+    // Part 0 is loaded even if it is the program's own: sums are added in the order of parts,
+    // whoever came last.
     SmallVector<Value> first = loadAll(constantIndex(b, loc, 0));
     // Of few words all parts are on their way at once; of more they would take the registers of
     // several sums.
@@ -272,6 +285,7 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
     {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
+      // Unrolled, ptxas would have the loads of several parts in flight, and registers for them.
       inlinePTX(b, loc, Type(), {}, ".pragma \"nounroll\";", "");
       scf::YieldOp::create(b, loc,
                            combineAll(loop.getRegionIterArgs(), loadAll(loop.getInductionVar())));

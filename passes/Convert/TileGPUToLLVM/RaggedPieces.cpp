@@ -26,6 +26,12 @@ static std::string name(const char *prefix, unsigned number) {
 namespace {
 
 /// PTX that goes through pieces, and its operands.
+/// PTX is written in two parts: `head` declares registers and copies operands, `body` goes through
+/// pieces.
+///
+///   a<line>, n<line>   address and number of elements left, of each line of pieces
+///   q                  whether an element exists
+///   e0 .. e3           elements of the word that is being made; i counts the loop's trips
 struct Statement {
   unsigned bits, results, lines = 0;
   std::string head = "{ .reg .pred q; ", body, constraints;
@@ -40,6 +46,7 @@ struct Statement {
   }
 
   /// Takes the address and the count of a piece that is not on the line of the one before.
+  /// Copies of address and count: the loop moves them on, and operands must not change.
   void begin(ArrayRef<RaggedPiece> pieces, unsigned piece) {
     if (piece && pieces[piece].pointer == pieces[piece - 1].pointer)
       return;
@@ -50,6 +57,7 @@ struct Statement {
   }
 
   /// Sets q to whether an element of the piece that was begun last exists, and returns its place.
+  /// An element exists if more than `distance` are left.
   std::string test(unsigned distance) {
     body += name("setp.gt.s32 q, n", lines - 1) + name(", ", distance) + "; ";
     return name("[a", lines - 1) + name("+", distance * bits / 8) + "]";
@@ -67,6 +75,7 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
                                          unsigned words, Value fill, bool readOnly,
                                          StringRef cache) {
   SmallVector<Value> loaded;
+  // So many at a time; the rest is another statement, ahead of which nothing waits.
   while (pieces.size() > mostPieces) {
     loaded.append(loadRagged(builder, loc, pieces.take_front(mostPieces), bits, words, fill,
                              readOnly, cache));
@@ -98,11 +107,17 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
         load(name("$", first + w), pieces[p].distance + w);
       continue;
     }
+    // The registers of a piece are a queue: each trip reads one word of every piece.
+    //
+    //   trip 0   $0 $1 $2 $3 <- w0        each word moves up by one,
+    //   trip 3   w0 w1 w2 w3              the first ends up first
     for (unsigned w = first; w < last; ++w)
       text.body += name("mov.b32 $", w) + name(", $", w + 1) + "; ";
     for (unsigned e = 0; e < perWord; ++e)
       load(name("e", e), pieces[p].distance + e);
     // The low bits of each, side by side.
+    // prmt picks bytes: 0x0040 is byte 0 of the first and byte 0 of the second operand, 0x5410 the
+    // lower halves of both.
     if (perWord == 4)
       text.body += "prmt.b32 e0, e0, e1, 0x0040; prmt.b32 e1, e2, e3, 0x0040; ";
     text.body += name("prmt.b32 $", last) + ", e0, e1, 0x5410; ";
@@ -111,6 +126,7 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
     for (unsigned line = 0; line < text.lines; ++line)
       text.body += name("add.s64 a", line) + name(", a", line) + name(", 4; sub.s32 n", line) +
                    name(", n", line) + name(", ", perWord) + "; ";
+    // Labels are local to the braces. The count of trips is the number of words of a piece.
     text.body = "NEXT: .pragma \"nounroll\"; " + text.body +
                 "sub.s32 i, i, 1; setp.ne.s32 q, i, 0; @q bra NEXT; ";
   }
@@ -146,6 +162,7 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
       std::string word = text.take(values[p * words + w], "r");
       for (unsigned e = 0; e < 32 / bits; ++e) {
         std::string value = word;
+        // Elements above the first are shifted down, as PTX stores the low bits of a register.
         if (e) {
           if (!p && !w)
             text.head += name(".reg .b32 e", e) + "; ";

@@ -43,6 +43,8 @@ int64_t tile::gpu::getConsumerThreads(Operation *op) {
 namespace {
 
 /// The lowered form of a ring: its address, and the local variables of its two sides.
+/// Positions and phases are in memory of the thread (alloca), and in registers once LLVM has
+/// promoted them. ReleaseSlot has no phase: who releases waits for nothing.
 enum RingPart : unsigned {
   Address,
   FillSlot,
@@ -56,6 +58,7 @@ enum RingPart : unsigned {
 constexpr unsigned blocksOfCluster = 2;
 
 /// The address of `base` + offset + slot * stride, an i32.
+/// Bytes: an mbarrier takes 8.
 Value addressOf(OpBuilder &b, Location loc, Value base, int64_t offset, Value slot,
                 int64_t stride) {
   Value address =
@@ -73,6 +76,7 @@ Value pointerTo(OpBuilder &b, Location loc, Value base, int64_t offset, Value sl
                              ArrayRef<LLVM::GEPArg>{bytes});
 }
 
+/// The hardware suspends the thread for a while in try_wait; the loop is for its time limit.
 void waitForPhase(OpBuilder &b, Location loc, Value barrier, Value phase) {
   // Labels in braces are local, so that the statement may be duplicated.
   inlinePTX(b, loc, {}, {barrier, phase},
@@ -96,6 +100,7 @@ void arrive(OpBuilder &b, Location loc, Value barrier) {
 }
 
 /// Moves a position on: the slot, and the phase where the ring starts again.
+/// The slot is compared, not taken modulo: stages need not be a power of two.
 void moveOn(OpBuilder &b, Location loc, Value slotVariable, Value phaseVariable, Value slot,
             Value phase, int64_t stages) {
   if (stages == 1) {
@@ -125,6 +130,8 @@ Value readSlot(OpBuilder &b, Location loc, Value variable, int64_t stages) {
 }
 
 /// One side of a ring, where it stands when this is made.
+/// Slot and phase are read once, when the side is made: all addresses below are of that position,
+/// also after `advance`.
 class RingSide {
 public:
   /// `part` is the side's slot, FillSlot or DrainSlot; its phase follows.
@@ -175,6 +182,7 @@ struct LowerRing : OpConversionPattern<RingOp> {
     SmallVector<Value> parts(numRingParts);
     parts[Address] = getSharedPointer(rewriter, loc, *offset);
     {
+      // At entry, as LLVM promotes only such variables to registers.
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(&op->getParentOfType<func::FuncOp>().getBody().front());
       auto pointer = LLVM::LLVMPointerType::get(getContext());
@@ -182,6 +190,8 @@ struct LowerRing : OpConversionPattern<RingOp> {
         parts[i] = LLVM::AllocaOp::create(rewriter, loc, pointer, rewriter.getI32Type(),
                                           constantI32(rewriter, loc, 1));
     }
+    // Of phases that of the filling side starts as 1: an mbarrier's phase before its first
+    // completion counts as complete for parity 1.
     for (unsigned i = FillSlot; i < numRingParts; ++i)
       LLVM::StoreOp::create(rewriter, loc, constantI32(rewriter, loc, i == FillPhase), parts[i]);
 
@@ -196,6 +206,8 @@ struct LowerRing : OpConversionPattern<RingOp> {
     auto first =
         scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0),
                           /*withElseRegion=*/false);
+    // One thread initialises; the operation that follows (a fence and a barrier of block or
+    // cluster) shows the barriers to all others and to the copy engine.
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(first.thenBlock());
     for (int64_t stage = 0; stage < stages; ++stage) {
@@ -218,6 +230,8 @@ struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
   LogicalResult matchAndRewrite(RingAcquireOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
+    // Waiting comes first: the copies below overwrite the slot. Expecting bytes also is the
+    // barrier's one arrival, hence one thread does both.
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
     side.waitUntilEmpty();
     Value full = side.getFullBarrier();
@@ -237,6 +251,7 @@ struct LowerRingWait : OpConversionPattern<RingWaitOp> {
   LogicalResult matchAndRewrite(RingWaitOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     RingSide side(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot);
+    // A consumer that has peeked knows that the slot is full.
     if (!op.getFull())
       side.waitUntilFull();
     SmallVector<Value> results = side.getTiles(op.getTiles().size());
@@ -269,6 +284,8 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
     if (!source)
       return op.emitError("internal: expected the ring's definition");
     bool perWarp = source.getPerWarp(), clustered = source.getClustered();
+    // Releases have their own position, since they come later than waits: a slot may be held over
+    // several trips.
     Value slot = readSlot(rewriter, loc, ring[ReleaseSlot], type.getStages());
     if (perWarp) {
       // Ordinary loads have read the slot, the copy engine will write it: another proxy.
@@ -277,6 +294,8 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     }
     unsigned group = perWarp ? 32 : std::min<int64_t>(warpgroupThreads, getConsumerThreads(op));
+    // A group's first thread arrives; of a cluster the first two, each at the barrier of its own
+    // block's number.
     Value number = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc),
                                          constantI32(rewriter, loc, group - 1));
     Value signals =
@@ -306,6 +325,7 @@ struct LowerScalarSend : OpConversionPattern<ScalarSendOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
+    // Thread 0 alone sends, hence one arrival; all threads move their copy of the position on.
     auto first =
         scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0),
                           /*withElseRegion=*/false);
@@ -339,6 +359,7 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
                   : wanted.isInteger(1) ? rewriter.getI8Type()
                                         : wanted;
     // Volatile: another thread writes it.
+    // A thread's load precedes its arrival, so that the slot is not overwritten before it is read.
     Value value = LLVM::LoadOp::create(rewriter, loc, stored, side.getScalarPointer(),
                                        /*alignment=*/0, /*isVolatile=*/true);
     arrive(rewriter, loc, side.getEmptyBarrier());
@@ -370,6 +391,8 @@ struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
     Value last = arith::SubIOp::create(rewriter, loc, total, constantI32(rewriter, loc, 1));
     // In all, `total` numbers are taken: the programs beyond each block's first, and for each block
     // one that does not exist. With the last the count wraps to 0, for the next launch.
+    // The hardware's inc gives 0 after `last`, in one step.
+    // The count is a number of programs taken; a block's first program is its own number.
     Value taken = inlinePTX(rewriter, loc, rewriter.getI32Type(), {count, last},
                             "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
     Value blocks = NVVM::GridDimXOp::create(rewriter, loc, rewriter.getI32Type());
@@ -426,6 +449,7 @@ struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
 } // namespace
 
 void tile::gpu::populateRingTypes(TypeConverter &converter) {
+  // A ring is six values: an address in shared memory and five variables of the thread.
   converter.addConversion(
       [](RingType type, SmallVectorImpl<Type> &parts) -> std::optional<LogicalResult> {
         parts.push_back(LLVM::LLVMPointerType::get(type.getContext(), 3));

@@ -41,6 +41,13 @@ public:
                 layout, sources) {}
 
   /// The prefixes, or the totals with the registers along the axis left out.
+  /// Steps along the axis, the lowest bit first (dialect/TileGPU/ScanPlan.h). After the step over
+  /// the axis's bit k each thread knows, for each of its elements, the total of the block of 2^(k +
+  /// 1) around it.
+  ///
+  ///   axis position      bits 0, 1      bits 2 .. 4        bits 5, 6
+  ///   held in            registers      lanes              warps
+  ///   joined by          joinNeighbours joinLanes          joinWarps, all bits at once
   FailureOr<State> run(ArrayRef<ScanStep> steps) {
     size_t inThread = 0; // steps within a thread, before all others
     while (inThread < steps.size() && steps[inThread].dim == InDim::Register)
@@ -70,6 +77,8 @@ private:
   }
 
   /// The function of the scan on vectors: `left` and `right` in the order of the axis.
+  /// The body is emitted anew for each join, on vectors of as many elements as there are registers
+  /// to join. Values from outside are scalars and are spread.
   State combine(const State &left, const State &right) {
     int64_t width = cast<VectorType>(left[0].getType()).getNumElements();
     IRMapping mapping;
@@ -85,6 +94,7 @@ private:
       return mapped;
     };
     for (Operation &inner : body.without_terminator()) {
+      // Constants stay scalars till an operation wants them, when vectorOf spreads them.
       if (isa<arith::ConstantOp>(inner)) {
         b.clone(inner, mapping);
         continue;
@@ -116,6 +126,7 @@ private:
   }
 
   /// Which total stands for each prefix.
+  /// A total stands for all prefixes whose registers differ from it in collapsed bits alone.
   SmallVector<int64_t> totalOf(ArrayRef<int64_t> registers) {
     return llvm::map_to_vector(registers, [&](int64_t r) {
       return int64_t(llvm::find(kept, r & ~collapsed) - kept.begin());
@@ -127,6 +138,8 @@ private:
 
   /// One after another along the axis: a combination for each register but the first, where joining
   /// bit by bit takes half of all registers for each bit.
+  /// Only the first steps may be joined so, when lanes and warps have not been: a prefix is then
+  /// the sum of the registers before it, and no more.
   void joinNeighbours(ArrayRef<ScanStep> steps) {
     int64_t mask = 0, length = int64_t(1) << steps.size();
     for (const ScanStep &step : steps)
@@ -142,6 +155,7 @@ private:
       if (!(r & mask))
         lines.push_back(r);
     auto along = [&](int64_t position) {
+      // `take(totals, ..)` below still are the elements themselves, as nothing has been joined.
       return llvm::map_to_vector(lines, [&](int64_t r) { return r | at(position); });
     };
     State last = take(prefixes, along(0));
@@ -151,6 +165,7 @@ private:
       all.push_back(last);
     }
     SmallVector<int64_t> order(layout.getNumRegisters());
+    // all = [position][line]; register r's prefix is at order[r] there.
     for (int64_t position = 0; position < length; ++position)
       for (auto [i, r] : llvm::enumerate(along(position)))
         order[r] = position * lines.size() + i;
@@ -179,6 +194,8 @@ private:
           second.push_back(r);
           others.push_back(r ^ mask);
         }
+      // The later half takes the earlier half's total in front of its own prefixes; the earlier
+      // half's prefixes are final.
       State late = combineAlong(take(totals, totalOf(others)), take(prefixes, second));
       SmallVector<int64_t> merge = allRegisters();
       for (auto [i, r] : llvm::enumerate(second))
@@ -187,6 +204,8 @@ private:
         prefix = vector::ShuffleOp::create(b, loc, prefix, value, merge);
     }
 
+    // Both halves' totals become one, by the order of the axis, not of the scan: a total is of all
+    // its elements.
     SmallVector<int64_t> low, high, left;
     for (auto [i, r] : llvm::enumerate(kept)) {
       ((r & mask) ? high : low).push_back(i);
@@ -198,6 +217,8 @@ private:
     collapsed |= mask;
   }
 
+  // Lanes that differ in one bit hold neighbouring blocks. Both compute the same total, so that the
+  // next step may start from either.
   void joinLanes(unsigned bit) {
     Value own = arith::AndIOp::create(b, loc, getLane(b, loc), constantI32(b, loc, 1u << bit));
     Value isHigh =
@@ -210,11 +231,19 @@ private:
       State late = combineAlong(take(other, totalOf(allRegisters())), prefixes);
       prefixes = select(isReverse ? isLow : isHigh, late, prefixes);
     }
+    // In a reversed scan `combine` still wants the lower block on the left: the function need not
+    // commute.
     totals = combine(select(isHigh, other, totals), select(isHigh, totals, other));
   }
 
   /// Each warp leaves its totals for each lane at [warp][register][lane]; then all read those of
   /// the warps that differ from theirs along the axis, in the axis's order.
+  ///
+  ///   scratch of a tile   | warp 0: register 0 of lanes 0 .. 31 | register 1 .. | warp 1 .. |
+  ///   then                the same of the next tile
+  ///
+  /// A warp's 32 lanes are neighbours, so that stores and loads meet no bank twice. The barrier
+  /// ahead of these stores is tile-gpu-insert-barriers' work.
   LogicalResult joinWarps(const ScanStep &step) {
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
@@ -248,6 +277,8 @@ private:
 
     // This warp's place along the axis, and the numbers of the others.
     Value place = constantI32(b, loc, 0);
+    // Bits of the warp's number along the axis become bits of `place`, in the order of the axis;
+    // `others` keeps the rest, which names a group of warps that scan together.
     unsigned mask = 0;
     for (auto [i, bit] : llvm::enumerate(step.bits)) {
       mask |= 1u << bit;
@@ -259,6 +290,8 @@ private:
     Value others = arith::AndIOp::create(b, loc, warp, constantI32(b, loc, ~mask));
     unsigned count = 1u << step.bits.size();
     State total, before; // of all warps so far, and of those that come first
+    // n goes along the scan. Warp n's own totals are not in `before`, which holds all those with a
+    // smaller n.
     for (unsigned n = 0; n < count; ++n) {
       unsigned at = isReverse ? count - 1 - n : n, spread = 0;
       for (auto [i, bit] : llvm::enumerate(step.bits))
@@ -283,6 +316,7 @@ private:
     totals = total;
     if (!wantsPrefixes)
       return success();
+    // Nothing comes before the first warp, and `before` means nothing there.
     Value first = constantI32(b, loc, isReverse ? count - 1 : 0);
     Value isFirst = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, place, first);
     State late = combineAlong(take(before, totalOf(allRegisters())), prefixes);
@@ -347,6 +381,9 @@ struct LowerReduceBy : OpConversionPattern<ReduceByOp> {
 
 /// Stores the tile that is taken from; of a position known at compile time, the registers alone
 /// that may hold it.
+/// Known position: of the register bits that run along the axis alone, those that do not fit the
+/// position are left out, and with them registers. Lanes and warps still hold other positions,
+/// which are stored too.
 void storeTaken(OpBuilder &b, TakeOp op, Value tile, const SharedLayout &shared, Value base) {
   RankedTensorType type = op.getSource().getType();
   LinearLayout layout = getLayout(type);
@@ -371,6 +408,7 @@ void storeTaken(OpBuilder &b, TakeOp op, Value tile, const SharedLayout &shared,
         one |= number;
     }
   }
+  // Registers that are kept lie from `corner` on: the base moves there.
   base = LLVM::GEPOp::create(b, op.getLoc(), base.getType(), b.getI8Type(), base,
                              ArrayRef<LLVM::GEPArg>{int32_t(shared.getOffset(corner))});
   storeTile(b, op.getLoc(), takeElements(b, op.getLoc(), tile, registers),
@@ -381,6 +419,8 @@ void storeTaken(OpBuilder &b, TakeOp op, Value tile, const SharedLayout &shared,
 
 /// The element at a position that all threads agree on, of a tile that one warp holds: the register
 /// is chosen first, then the lane.
+/// Bits of the position choose the lane and the register: `steps` has one for each bit of the axis,
+/// lowest first, as for a scan.
 Value takeByShuffle(OpBuilder &b, Location loc, ArrayRef<ScanStep> steps, int64_t extent,
                     Value tile, Value position) {
   Type integer = position.getType();
@@ -410,6 +450,8 @@ Value takeByShuffle(OpBuilder &b, Location loc, ArrayRef<ScanStep> steps, int64_
     if (step.dim == InDim::Register)
       registers.push_back({step.bits[0], unsigned(i)});
   llvm::sort(registers, std::greater<>());
+  // From the top bit down: each selection halves the vector, n - 1 selections in all for n
+  // registers.
   for (auto [number, at] : registers) {
     Value bit = arith::ShRUIOp::create(b, loc, position, constantI32(b, loc, at));
     bit = arith::TruncIOp::create(b, loc, b.getI1Type(), bit);
@@ -440,6 +482,8 @@ struct LowerTake : OpConversionPattern<TakeOp> {
     RankedTensorType source = op.getSource().getType();
     SharedLayout shared = getTakeScratch(source);
     Value base = getSharedPointer(b, loc, *offset);
+    // tile-gpu-insert-barriers has put a barrier ahead of these stores where the memory was in use;
+    // the one behind them lets all threads read.
     storeTaken(b, op, adaptor.getSource(), shared, base);
     BarrierOp::create(b, loc);
 
@@ -469,6 +513,8 @@ struct LowerTake : OpConversionPattern<TakeOp> {
     if (result)
       thread.emplace(b, loc, getLayout(result));
     Value element; // row-major number of the element
+    // Coordinates of the result that are not along the axis are the source's; `added` dimensions of
+    // the position take the axis's place.
     for (int64_t d = 0; d < source.getRank(); ++d) {
       Value coordinate = d == axis ? at : thread->getVector(b, loc, d < axis ? d : d - 1 + added);
       if (element) {

@@ -22,6 +22,7 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(LocalAllocOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    // The offset is from the beginning of the block's shared memory, in bytes.
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
       return op.emitError("internal: expected " + sharedOffsetName.str() +
@@ -33,6 +34,8 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
               op->hasAttr(recomputesName));
     // Ordinary stores and wgmma reach shared memory by different ways; the block's barrier alone
     // does not order them.
+    // The fence is each thread's own, ahead of the barrier that tile-gpu-insert-barriers puts
+    // before the product.
     if (forWgmma)
       fenceAsyncProxy(rewriter, op.getLoc());
     rewriter.replaceOp(op, base);
@@ -48,6 +51,8 @@ struct LowerLocalLoad : OpConversionPattern<LocalLoadOp> {
     LinearLayout layout = getLayout(op.getType());
     ExtraOffset extra;
     if (!op.getOffsets().empty()) { // the part's elements, by their place in the whole
+      // The part lies in the same layout of shared memory: its elements are those of the whole,
+      // moved by a constant, which in a swizzled layout is XORed.
       layout = LinearLayout(shared.getShape(), layout.getBases(InDim::Register),
                             layout.getBases(InDim::Lane), layout.getBases(InDim::Warp));
       extra.constant = shared.getOffset(op.getOffsets());
@@ -64,6 +69,8 @@ struct LowerExtractPart : OpConversionPattern<ExtractPartOp> {
   LogicalResult matchAndRewrite(ExtractPartOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     LinearLayout source = getLayout(op.getSource().getType()), part = getLayout(op.getType());
+    // Of thread 0, by the place in the whole. Duplicates: the first register that holds an element
+    // counts.
     llvm::SmallDenseMap<uint64_t, int64_t> held; // registers by the place of their elements
     auto place = [&](Coord coord) {
       uint64_t flat = 0;
@@ -79,6 +86,8 @@ struct LowerExtractPart : OpConversionPattern<ExtractPartOp> {
       for (auto [x, offset] : llvm::zip(coord, op.getOffsets()))
         x += offset;
       auto found = held.find(place(coord));
+      // Equal lanes and warps: then register r of the part is in the same thread as its element of
+      // the whole.
       if (found == held.end() || source.getBases(InDim::Lane) != part.getBases(InDim::Lane) ||
           source.getBases(InDim::Warp) != part.getBases(InDim::Warp))
         return op.emitError("internal: expected a part that its threads hold, found ")

@@ -20,6 +20,7 @@ using namespace mlir;
 
 namespace tile::gpu {
 
+/// Vectors in shared memory have elements that LLVM can load and store: whole bytes.
 Value toStoredVector(OpBuilder &builder, Location loc, Value vector) {
   auto type = cast<VectorType>(vector.getType());
   Type stored = getStoredType(type.getElementType());
@@ -44,6 +45,7 @@ Value fromStoredVector(OpBuilder &builder, Location loc, Value vector, Type elem
   return arith::BitcastOp::create(builder, loc, type, vector);
 }
 
+/// Registers may repeat and be left out.
 Value takeElements(OpBuilder &builder, Location loc, Value vector, ArrayRef<int64_t> registers) {
   bool identity = int64_t(registers.size()) == cast<VectorType>(vector.getType()).getNumElements();
   for (auto [i, reg] : llvm::enumerate(registers))
@@ -52,6 +54,9 @@ Value takeElements(OpBuilder &builder, Location loc, Value vector, ArrayRef<int6
                   : vector::ShuffleOp::create(builder, loc, vector, vector, registers).getResult();
 }
 
+/// By halves, so that LLVM sees a tree of log2(n) shuffles that undo what was packed, and not a
+/// chain of n inserts.
+/// positions[i] says where element i of all pieces in a row belongs.
 Value joinPieces(OpBuilder &builder, Location loc, ArrayRef<Value> pieces,
                  ArrayRef<unsigned> positions) {
   SmallVector<Value> level(pieces);
@@ -79,6 +84,8 @@ SharedAddresses::SharedAddresses(OpBuilder &builder, Location loc, Value base,
   part = number.getBase(builder, loc);
   mask = number.getMask();
   // Behind a statement with side effects nothing knows that it is the same each time.
+  // The opaque statement makes LLVM compute the thread's part again where it is needed, instead of
+  // keeping one register for it through a whole loop.
   if (recomputes)
     part = inlinePTX(builder, loc, builder.getI32Type(), {part}, "mov.b32 $0, $1;", "=r,r");
   if (!extra.index)
@@ -92,7 +99,10 @@ SharedAddresses::SharedAddresses(OpBuilder &builder, Location loc, Value base,
 Value SharedAddresses::get(uint32_t offset) {
   offset ^= constant;
   // The XORed part first, the rest as a constant that the access can hold.
+  // Split by bits and not by size: bits of the offset that `mask` has must be XORed, as the sum
+  // would carry; all others are added, where a constant is free.
   uint32_t flipped = offset & mask, added = offset & ~mask;
+  // A swizzle has few distinct values of these bits: so few pointers serve a tile's accesses.
   Value &pointer = pointers[flipped];
   if (!pointer) {
     Value index = combineOffset(builder, loc, part, mask, flipped);
@@ -107,6 +117,11 @@ Value SharedAddresses::get(uint32_t offset) {
 
 //===--- Stores and loads -------------------------------------------------===//
 
+/// stmatrix and ldmatrix move 8x8 matrices of 16-bit elements: each lane gives the address of one
+/// row (16 bytes), and gets or gives two neighbours of a row.
+///
+///   matrix     lane 4 g + t holds row g, columns 2 t and 2 t + 1: one 32-bit word
+///   addresses  lanes 0 .. 7 of matrix 0, 8 .. 15 of matrix 1, ..
 static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const MatrixLoads &plan,
                           Value base, bool recomputes) {
   SharedAddresses addresses(builder, loc, base, plan.addressImages, {}, recomputes);
@@ -116,6 +131,7 @@ static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const 
     for (unsigned matrix = 0; matrix < plan.matrices; ++matrix) {
       SmallVector<int64_t> registers(
           ArrayRef<unsigned>(load.registers).slice(matrix * perMatrix, perMatrix));
+      // Two elements of 16 bits, or four of 8, in a word: a matrix's.
       words.push_back(LLVM::BitcastOp::create(builder, loc, builder.getI32Type(),
                                               takeElements(builder, loc, stored, registers)));
     }
@@ -128,6 +144,7 @@ static void storeMatrices(OpBuilder &builder, Location loc, Value stored, const 
 
 void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayout &layout,
                const SharedLayout &shared, Value base, bool matrices, bool recomputes) {
+  // Bytes and 64-bit numbers: stored types never have fewer than 8 bits.
   Value stored = toStoredVector(builder, loc, vector);
   if (matrices)
     if (auto plan = getMatrixLoads(layout, shared))
@@ -135,6 +152,8 @@ void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayou
   SharedAccess access(layout, shared);
   SharedAddresses addresses(builder, loc, base, access.getThreadImages(), {}, recomputes);
   unsigned bytes = access.getVectorSize() * shared.getElementBytes();
+  // Distinct: of registers that hold one element the first is stored. A race between threads that
+  // hold it too is harmless, since they write the same.
   for (ArrayRef<unsigned> registers : access.getAccesses(/*distinct=*/true)) {
     Value value = registers.size() == 1
                       ? vector::ExtractOp::create(builder, loc, stored,
@@ -187,6 +206,7 @@ Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearL
   SharedAccess access(layout, shared);
   SharedAddresses addresses(builder, loc, base, access.getThreadImages(), extra);
   auto pieceType = VectorType::get(access.getVectorSize(), stored);
+  // The alignment is that of the whole piece: SharedAccess has chosen the width by it.
   unsigned bytes = access.getVectorSize() * shared.getElementBytes();
   SmallVector<Value> pieces;
   SmallVector<unsigned> positions;

@@ -31,9 +31,16 @@ Value equals(OpBuilder &builder, Location loc, Value value, int64_t constant) {
                                constantI32(builder, loc, constant));
 }
 
+/// Bits that move by one distance share a mask and a shift. An image of several bits, as a
+/// swizzle's, belongs to several distances.
+///
+///   images of bits 0, 1, 2: 8, 16, 1
+///   distance 3     (index & 3) << 3
+///   distance -2    (index & 4) >> 2
 Value applyLinear(OpBuilder &builder, Location loc, Value index, ArrayRef<uint32_t> images) {
   // By shift distance: the bits of the index that move so far. A bit with several bits in its image
   // moves several times.
+  // Ordered by distance, so that the code does not depend on addresses of the compiler's memory.
   std::map<int, uint32_t> moves;
   for (unsigned from = 0; from < images.size(); ++from)
     for (unsigned to = 0; to < 32; ++to)
@@ -49,6 +56,7 @@ Value applyLinear(OpBuilder &builder, Location loc, Value index, ArrayRef<uint32
       term = arith::ShLIOp::create(builder, loc, term, constantI32(builder, loc, distance));
     else if (distance < 0)
       term = arith::ShRUIOp::create(builder, loc, term, constantI32(builder, loc, -distance));
+    // Or where no bit meets another: LLVM knows then that low bits are zero.
     if (!sum)
       sum = term;
     else if (occupied & reached)
@@ -60,6 +68,7 @@ Value applyLinear(OpBuilder &builder, Location loc, Value index, ArrayRef<uint32
   return sum ? sum : constantI32(builder, loc, 0);
 }
 
+/// Asked for once for each use; LLVM's common subexpressions are found later.
 Value ThreadNumber::getBase(OpBuilder &builder, Location loc) const {
   if (!mask)
     return constantI32(builder, loc, 0);
@@ -84,6 +93,7 @@ bool ThreadNumber::isDisjoint() const {
 Value combineOffset(OpBuilder &builder, Location loc, Value base, uint32_t mask, uint32_t offset) {
   if (uint32_t flipped = offset & mask)
     base = arith::XOrIOp::create(builder, loc, base, constantI32(builder, loc, flipped));
+  // Neither overflow can happen: bits of offset and base are disjoint.
   if (uint32_t added = offset & ~mask)
     base =
         arith::AddIOp::create(builder, loc, base, constantI32(builder, loc, added),
@@ -118,6 +128,7 @@ Value ThreadCoordinates::getVector(OpBuilder &builder, Location loc, unsigned di
   Value constants = arith::ConstantOp::create(
       builder, loc, DenseElementsAttr::get(type, ArrayRef<int32_t>(offsets)));
   Value base = vector::BroadcastOp::create(builder, loc, type, bases[dim]);
+  // Or-disjoint vectors let LLVM fold the constants into addresses.
   if (isDisjoint(dim))
     return arith::OrIOp::create(builder, loc, base, constants);
   return arith::XOrIOp::create(builder, loc, base, constants);

@@ -17,6 +17,7 @@ Value tile::gpu::getWarp(OpBuilder &builder, Location loc) {
                                 constantI32(builder, loc, 5));
 }
 
+/// The owner is the thread with zeros in all bits that move no coordinate.
 Value tile::gpu::getOwnerPredicate(OpBuilder &builder, Location loc, const LinearLayout &layout) {
   unsigned lanes = 0, warps = 0;
   layout.getDuplicateMasks(lanes, warps);

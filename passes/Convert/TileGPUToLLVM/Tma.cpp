@@ -35,6 +35,7 @@ using namespace tile;
 using namespace tile::gpu;
 
 /// Coordinates as the instructions take them.
+/// Signed, 32 bits. They may be negative or behind the end: the hardware then reads zeros.
 static SmallVector<Value> castCoordinates(OpBuilder &builder, Location loc,
                                           ValueRange coordinates) {
   SmallVector<Value> result;
@@ -67,6 +68,7 @@ public:
       : thread(getThreadId(builder, loc)), threads(threads) {
     if (!threads)
       return;
+    // Groups have a power of two of threads.
     number = arith::ShRUIOp::create(builder, loc, thread,
                                     constantI32(builder, loc, llvm::Log2_64(threads)));
     thread = arith::AndIOp::create(builder, loc, thread, constantI32(builder, loc, threads - 1));
@@ -82,6 +84,8 @@ public:
       BarrierOp::create(builder, loc);
       return;
     }
+    // Barrier 0 is the block's, the next the consumers'; each warpgroup has its own from
+    // warpgroupBarrier on.
     if (threads < size) {
       NVVM::SyncWarpOp::create(builder, loc, constantI32(builder, loc, -1));
       return;
@@ -102,6 +106,7 @@ struct LowerDescriptor : OpConversionPattern<DescriptorOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     auto function = op->getParentOfType<func::FuncOp>();
     auto maps = function ? function->getAttrOfType<ArrayAttr>(tensorMapsName) : ArrayAttr();
+    // Maps are the function's last arguments, in the order of the attribute.
     size_t index = maps ? llvm::find(maps, op.getMap()) - maps.begin() : 0;
     if (!maps || index == maps.size())
       return op.emitError("internal: expected the map among the function's " +
@@ -125,6 +130,8 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
   SharedLayout shared = getSharedLayout(type);
   // How many boxes lie side by side along each of the map's dimensions, and how far they are apart
   // in the tile. Of dimensions that share one of the tile's, only the last has several.
+  // With the innermost dimension first, as in a tensor map. Several of the map may make up one of
+  // the tile.
   SmallVector<int64_t> pieces(dims->size(), 1), strides(dims->size(), 0);
   int64_t count = 1;
   for (size_t i = 0; i < dims->size(); ++i) {
@@ -139,6 +146,7 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
     count *= pieces[i];
   }
   SmallVector<Box> boxes;
+  // Numbered with the map's first dimension fastest.
   for (int64_t n = 0; n < count; ++n) {
     Box box;
     SmallVector<int64_t> coordinates(type.getShape().size(), 0);
@@ -177,6 +185,8 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
     auto cluster =
         LLVM::LLVMPointerType::get(getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
     // Of a tile for both blocks of a cluster, the second one copies the second half of the boxes.
+    // The barrier of a block counts all bytes of the tile, those that the other block's copies
+    // bring, too.
     size_t copies = boxes->size();
     Value second, mask;
     if (op.getMulticast()) {
@@ -187,6 +197,8 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
       Value rank = NVVM::BlockInClusterIdXOp::create(rewriter, loc, rewriter.getI32Type());
       second = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne, rank,
                                      constantI32(rewriter, loc, 0));
+      // Bits of the blocks that get the bytes, at the same offset of their shared memory, where the
+      // barrier is signalled as well.
       mask = arith::ConstantIntOp::create(rewriter, loc, 3, 16);
     }
     auto choose = [&](int64_t own, int64_t other) -> Value {
@@ -234,6 +246,8 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
 };
 
 /// The values in the registers where `swap` wants them.
+/// Two registers trade places in lanes that have the bit set, so that a warp's stores meet
+/// different banks; `swap.layout` says where elements are after it.
 Value swapRegisters(OpBuilder &b, Location loc, Value vector, const LaneSwap &swap) {
   SmallVector<int64_t> registers;
   for (int64_t reg = 0; reg < cast<VectorType>(vector.getType()).getNumElements(); ++reg)
@@ -256,6 +270,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     if (!offset)
       return op.emitError("internal: expected " + sharedOffsetName.str() +
                           " from tile-gpu-allocate-shared, found none");
+    // Columns of one chunk: memory is for [rows][columns] of the group that stores.
     int64_t columns = op.getColumns(), blockRows = 1, rowDim = -1;
     auto getPlan = [&](int64_t columns) -> std::optional<StorePlan> {
       auto dims = map && type.getRank() == 2
@@ -281,6 +296,10 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     // Where there is no memory for all columns, its halves take turns: one is filled while the
     // other is copied. Chunks are four or more, an even number, so that the last one's half is not
     // the first one's of the next time.
+    //
+    //   chunk        0        1        2        3
+    //   filled       half A   half B   half A   half B
+    //   waits for    -        -        copy 0   copy 1      one copy may still be read
     bool takesTurns = false;
     if (!op.getAdd() && columns < type.getDimSize(1) && columns / 2 % map.getBox()[0] == 0)
       if (auto halves = getPlan(columns / 2); halves && halves->registers.size() % 2 == 0) {
@@ -305,6 +324,8 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
     Value policy = getCachePolicy(rewriter, loc, op);
 
+    // Each thread waits for its own groups: the elected thread has issued them, and the barrier
+    // behind the wait tells the others.
     auto wait = [&](bool forReading, int pending) {
       // Threads that issued nothing pass.
       NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc, rewriter.getI32IntegerAttr(pending),
@@ -319,11 +340,14 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       Value values = takeElements(rewriter, loc, adaptor.getValue(), registers);
       // Worth its registers in a loop, where sums are; a result is stored once.
       auto swap = op.getAdd() ? findLaneSwap(plan->chunk, staging) : std::nullopt;
+      // The swap is undone by the layout with which values are stored.
       if (swap)
         values = swapRegisters(rewriter, loc, values, *swap);
       storeTile(rewriter, loc, values, swap ? swap->layout : plan->chunk, staging, base,
                 /*matrices=*/true, op->hasAttr(recomputesName));
       fenceAsyncProxy(rewriter, loc);
+      // The fence stands ahead of the barrier: each thread's stores must be visible to the copy
+      // engine before the one thread starts it.
       group.synchronize(rewriter, loc);
       auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
@@ -344,6 +368,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
                   .getResult());
         return position ? advance(rewriter, loc, pointer, int32_t(position * bytes)) : pointer;
       };
+      // A copy for each block of rows and columns of the chunk that the map's box covers.
       auto mode = NVVM::TMAStoreModeAttr::get(getContext(), NVVM::TMAStoreMode::TILE);
       for (int64_t row : plan->rows) {
         Value movedRow = move(row, firstRow),
@@ -382,6 +407,8 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       }
       NVVM::CpAsyncBulkCommitGroupOp::create(rewriter, loc);
     }
+    // Ordered: what follows in the program may be seen together with a release, so that the bytes
+    // must have arrived, and not only have left shared memory.
     if (op.getOrdered())
       wait(/*forReading=*/false, /*pending=*/0);
     rewriter.eraseOp(op);
@@ -390,6 +417,8 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
 };
 
 /// Zeroes 16 bytes at a time, the threads in turn.
+/// On entry the copies have arrived. Positions from the limit on hold what lies behind the part
+/// that the program asked for, or zeros of the hardware.
 struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ClearFromOp op, OpAdaptor adaptor,
@@ -398,6 +427,7 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
     MemDescType type = op.getMemory().getType();
     int64_t dim = op.getDim(), extent = type.getShape()[dim];
     Value all = constantIndex(rewriter, loc, extent);
+    // Uniform, and false in all but the last trip of most loops: the branch costs one comparison.
     Value cuts =
         arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, adaptor.getLimit(), all);
     auto branch = scf::IfOp::create(rewriter, loc, cuts, /*withElseRegion=*/false);
@@ -417,6 +447,8 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
     bool byWarpgroup = threads > Group::size && threads <= 4 * Group::size;
     Group group(rewriter, loc, byWarpgroup ? Group::size : 0);
     constexpr int64_t chunkBytes = 16;
+    // Each warpgroup goes over all chunks where `byWarpgroup` is set: equal zeros go to equal
+    // places.
     auto loop = scf::ForOp::create(
         rewriter, loc, group.getThread(),
         constantI32(rewriter, loc, getSharedLayout(type).getBytes() / chunkBytes),
@@ -433,6 +465,11 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
   }
 
   /// Zeroes what of the 16 bytes at `offset` lies behind the limit.
+  ///
+  ///   offset    | panel 0: row 0 | row 1 | .. | panel 1: row 0 | ..       panelBytes in a row
+  ///   swizzled  piece c of 16 bytes lies at c ^ (offset / 128 % (swizzle / 16)) in its row
+  ///
+  /// Panels run along the fastest dimension; `rows` counts all others. 16 bytes never leave a row.
   static void clearChunk(OpBuilder &b, Location loc, MemDescType type, int64_t dim, Value limit,
                          Value memory, Value offset) {
     ArrayRef<int64_t> order = type.getLayout().getOrder(), shape = type.getShape();
@@ -466,6 +503,7 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
       return branch;
     };
     Type cell = b.getIntegerType(8 * elementBytes), cells = VectorType::get(elements, cell);
+    // The limit is along another dimension: all 16 bytes are on one side of it.
     if (dim != order[0]) {
       for (int64_t d : order.drop_front()) {
         if (d == dim)
@@ -480,6 +518,7 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
       column = arith::XOrIOp::create(b, loc, column,
                                      multiply(modulo(divide(offset, 128), swizzle / 16), 16));
     column = arith::AddIOp::create(b, loc, multiply(divide(line, rows), panelBytes), column);
+    // Whole if its first element is behind; else single elements of it may be.
     Value first = divide(column, elementBytes);
     auto whole = clearIf(isBehind(first), cells, pointer, /*orElse=*/true);
     b.setInsertionPointToStart(whole.elseBlock());

@@ -8,6 +8,10 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
+///   rank 2   (pointer, extent 0, extent 1, stride 0, stride 1)
+///   rank 0   (pointer, exists)
+///
+/// A view of higher rank needs no flag: where an index lies outside, its extents are 0.
 ViewParts::ViewParts(ValueRange values, int64_t rank) : pointer(values[0]) {
   extents.assign(values.begin() + 1, values.begin() + 1 + rank);
   strides.assign(values.begin() + 1 + rank, values.begin() + 1 + 2 * rank);
@@ -17,6 +21,7 @@ ViewParts::ViewParts(ValueRange values, int64_t rank) : pointer(values[0]) {
 
 Value tile::gpu::advance(OpBuilder &builder, Location loc, Value pointer, Value offset,
                          Type elementType) {
+  // In 64 bits; codegen/NarrowIndices.cpp makes 32 of them where that provably fits.
   Value offset64 = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), offset);
   if (isNibble(elementType))
     return arith::AddIOp::create(builder, loc, pointer, offset64);
@@ -34,6 +39,7 @@ struct LowerView : OpConversionPattern<ViewOp> {
     Value base = adaptor.getBase().front();
     if (isNibble(op.getType().getElementType())) {
       base = LLVM::PtrToIntOp::create(rewriter, op.getLoc(), rewriter.getI64Type(), base);
+      // Twice the address: bit 0 is then free to say which half of the byte is meant.
       base = arith::ShLIOp::create(rewriter, op.getLoc(), base,
                                    arith::ConstantIntOp::create(rewriter, op.getLoc(), 1, 64));
     }
@@ -53,6 +59,7 @@ struct LowerPermuteView : OpConversionPattern<PermuteViewOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(PermuteViewOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
+    // The pointer stays. Only the names of dimensions change places, so nothing is computed.
     ViewParts source(adaptor.getSource(), op.getType().getRank());
     SmallVector<Value> parts{source.pointer};
     for (int64_t d : op.getPermutation())
@@ -72,6 +79,8 @@ struct LowerSubview : OpConversionPattern<SubviewOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     ViewParts source(adaptor.getSource(), op.getSource().getType().getRank());
+    // Positions that are out of bounds may make the pointer leave the tensor; it is not read
+    // through, as `exists` is false then.
     Value zero = constantIndex(rewriter, loc, 0), offset = zero, exists = source.exists;
     SmallVector<Value> extents, strides;
     unsigned index = 0, slice = 0;
@@ -98,6 +107,8 @@ struct LowerSubview : OpConversionPattern<SubviewOp> {
       case SubscriptKind::Slice: {
         Value low = adaptor.getLows()[slice].front(), high = adaptor.getHighs()[slice].front();
         ++slice;
+        // Both ends are clamped to the tensor and the length is cut at 0, so that an empty slice
+        // may lie anywhere.
         auto clamp = [&](Value v) -> Value {
           v = arith::MaxSIOp::create(rewriter, loc, v, zero);
           return arith::MinSIOp::create(rewriter, loc, v, extent);
