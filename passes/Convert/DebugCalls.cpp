@@ -7,6 +7,8 @@
 
 using namespace mlir;
 
+/// Equal texts share a global. Globals are only ever added, so that their count gives the next free
+/// name.
 Value tile::addressOfText(OpBuilder &builder, Operation *op, StringRef text) {
   auto module = op->getParentOfType<ModuleOp>();
   std::string bytes = text.str() + '\0';
@@ -32,6 +34,8 @@ Value tile::addressOfText(OpBuilder &builder, Operation *op, StringRef text) {
   return LLVM::AddressOfOp::create(builder, op->getLoc(), global);
 }
 
+/// `fixed` is the number of arguments ahead of the dots of a variadic function. All calls of one
+/// name agree in their types: the first call declares the function.
 void tile::callFunction(OpBuilder &builder, Operation *op, StringRef name, Type result,
                         ValueRange arguments, std::optional<unsigned> fixed) {
   auto module = op->getParentOfType<ModuleOp>();

@@ -21,12 +21,16 @@ namespace tile {
 using namespace math;
 
 /// Exact in the wider type and rounded back without harm: 16-bit floats go through f32.
+/// Of these the f32 result, rounded to 16 bits, is the 16-bit result: sqrt's has more than twice
+/// the bits, and the others give integers that both types hold.
 static bool isRounding(Operation *op) {
   return isa<mlir::math::SqrtOp, mlir::math::FloorOp, mlir::math::CeilOp, mlir::math::RoundEvenOp,
              mlir::math::RoundOp, mlir::math::TruncOp>(op);
 }
 
 /// Operations that both targets have themselves.
+/// Everything in neither list is refused below, so that no operation reaches LLVM that LLVM would
+/// turn into a call of libm, which a GPU does not have.
 static bool isNative(Operation *op) {
   return isRounding(op) ||
          isa<mlir::math::AbsFOp, mlir::math::AbsIOp, mlir::math::CopySignOp, mlir::math::FmaOp,
@@ -80,6 +84,8 @@ static Number expand(Operation *op, ArrayRef<Number> in, Angles &angles, Machine
 static bool isSixteenBits(Type element) { return element.isF16() || element.isBF16(); }
 
 /// Replaces one operation; an error where its type has no expansion.
+/// The wider type is f32 for both 16-bit types. Operands are widened before the formula, the result
+/// is rounded once after it.
 static LogicalResult rewrite(Operation *op, Angles &angles, bool gpu) {
   Type type = op->getResult(0).getType(), element = getElementTypeOrSelf(type);
   auto vector = dyn_cast<VectorType>(type);
@@ -120,12 +126,15 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
           << "expected processor 'cpu' or 'gpu', found '" << processor << "'";
       return signalPassFailure();
     }
+    // Collected before the first rewrite: formulas build operations of the math dialect (fma, sqrt)
+    // that are native, and that the walk should not see.
     SmallVector<Operation *> work;
     getOperation()->walk([&](Operation *op) {
       if (isa_and_nonnull<mlir::math::MathDialect>(op->getDialect()))
         work.push_back(op);
     });
     bool failed = false;
+    // Shared by all operations of the module: sine and cosine of one angle reduce it once.
     Angles angles;
     for (Operation *op : work) {
       bool narrowNative =
@@ -139,6 +148,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
         failed = true;
       }
     }
+    // All errors of a module are reported, not the first alone.
     if (failed)
       return signalPassFailure();
     if (processor == "gpu")
@@ -171,6 +181,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
 
   /// True if threads of the function hand values to each other. Barriers alone also keep
   /// instructions in order.
+  /// Reductions and scans along lanes: between two shuffles there is nothing else to run while a
+  /// chain of divisions waits.
   static bool exchanges(FunctionOpInterface function) {
     return function->walk([](NVVM::ShflOp) { return WalkResult::interrupt(); }).wasInterrupted();
   }
@@ -184,6 +196,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   }
 
   /// True if no loop runs beside the operation that takes more of the time.
+  /// A division ahead of a loop runs once, and code of the loop's trips matters more.
   static bool standsInnermost(Operation *op, Operation *function) {
     auto loop = op->getParentOfType<LoopLikeOpInterface>();
     return !hasLoops(loop ? loop.getOperation() : function);

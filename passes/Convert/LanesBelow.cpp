@@ -10,6 +10,9 @@ bool tile::isWide(int64_t size, int64_t step) {
   return __builtin_mul_overflow(size, step, &span) || span >= int64_t(1) << 62;
 }
 
+/// limit - start lies in [1, 2^64) where start < limit, for any two signed numbers: as an unsigned
+/// number it never wraps around. The quotient, rounded up, is the number of lanes, and `size` is
+/// the most. Where start >= limit the difference means nothing and is not chosen.
 Value tile::lanesBelow(OpBuilder &builder, Location loc, Value start, Value limit, int64_t size,
                        int64_t step) {
   auto constant = [&](int64_t value) -> Value {

@@ -9,6 +9,13 @@
 
 using namespace mlir;
 
+/// Words of the counter and the key, by one block:
+///
+///    c0 c1    position / 4, low and high word       k0 k1   seed, low and high word
+///    c2 c3    0
+///
+/// A block gives four words, and position % 4 picks one: neighbours in a row share the ten rounds
+/// only if the compiler sees it, and each element can be computed alone.
 namespace {
 
 /// Arithmetic on the words of one block, each a scalar or a vector.
@@ -23,6 +30,8 @@ public:
         shift ? arith::ShRUIOp::create(b, loc, block, number(wide, shift)).getResult() : block);
   }
 
+  // The published permutation of the four words is part of the generator: c1 and c3 are the low
+  // halves, c0 and c2 mix the high halves of the other product.
   void round(Value (&c)[4], Value k0, Value k1) {
     Value first = multiply(c[0], 0xD2511F53), second = multiply(c[2], 0xCD9E8D57);
     Value mixed0 = exclusiveOr(exclusiveOr(word(second, 32), c[1]), k0);
@@ -44,6 +53,7 @@ public:
       Value masked = arith::AndIOp::create(b, loc, position, number(wide, mask));
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked, number(wide, 0));
     };
+    // A tree of selects, since a vector's elements may choose differently.
     Value odd = bit(1), upper = bit(2);
     Value low = arith::SelectOp::create(b, loc, odd, words[1], words[0]);
     Value high = arith::SelectOp::create(b, loc, odd, words[3], words[2]);
@@ -89,6 +99,7 @@ Value tile::expandPhilox(OpBuilder &builder, Location loc, Value seed, Value pos
   constexpr int rounds = 10;
   for (int i = 0; i < rounds; ++i) {
     if (i > 0) {
+      // Keys are bumped between rounds, hence not before the first.
       k0 = philox.add(k0, 0x9E3779B9);
       k1 = philox.add(k1, 0xBB67AE85);
     }

@@ -6,6 +6,8 @@
 using namespace mlir;
 using namespace tile;
 
+/// Padding of tiles holds the identity, and linalg's reductions start from it: combined with any
+/// value it gives that value, with one exception, as the sum of -0.0 and the identity is +0.0.
 TypedAttr tile::getIdentity(Builder &b, ReduceKind kind, Type type) {
   if (auto element = dyn_cast<FloatType>(type)) {
     const llvm::fltSemantics &semantics = element.getFloatSemantics();
@@ -36,6 +38,8 @@ TypedAttr tile::getIdentity(Builder &b, ReduceKind kind, Type type) {
   }
 }
 
+/// Flags apply to sums and products alone. A maximum has one answer in any order, and NaN wins from
+/// either side: `maximumf`, not `maxnumf`.
 Value tile::combine(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value y,
                     arith::FastMathFlags flags) {
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(x.getType()));
@@ -64,6 +68,9 @@ Value tile::combine(OpBuilder &b, Location loc, ReduceKind kind, Value x, Value 
   llvm_unreachable("every kind of reduction has a combiner");
 }
 
+/// Both arguments, each once: x + x is no reduction of its elements, and an operand from outside
+/// makes the function depend on more than the two. The order of the operands does not matter, since
+/// all of these commute.
 std::optional<ReduceKind> tile::getReduceKind(Operation *op) {
   bool onArguments = op->getNumOperands() == 2 &&
                      llvm::all_of(op->getOperands(), llvm::IsaPred<BlockArgument>) &&

@@ -18,12 +18,17 @@ Value tile::integerLike(OpBuilder &b, Location loc, Type type, int64_t value) {
   return arith::ConstantOp::create(b, loc, attr);
 }
 
+/// f64 to f32, rounded to odd: of the two neighbours the one whose last bit is 1, unless the value
+/// is exact. A second rounding to fewer than 23 bits then sees whether anything was lost, and gives
+/// the result of one rounding.
 Value tile::narrowToOdd(OpBuilder &b, Location loc, Value value) {
   Type f32 = withElement(value.getType(), b.getF32Type()),
        i32 = withElement(value.getType(), b.getI32Type());
   Value nearest = arith::TruncFOp::create(b, loc, f32, value);
   Value back = arith::ExtFOp::create(b, loc, value.getType(), nearest);
   Value bits = arith::BitcastOp::create(b, loc, i32, nearest), one = integerLike(b, loc, i32, 1);
+  // An odd neighbour is the right one already, whichever side it lies on; of an even one the
+  // neighbour towards the exact value is odd.
   Value even =
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                             arith::AndIOp::create(b, loc, bits, one), integerLike(b, loc, i32, 0));
@@ -31,6 +36,8 @@ Value tile::narrowToOdd(OpBuilder &b, Location loc, Value value) {
   Value larger =
       arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, math::AbsFOp::create(b, loc, back),
                             math::AbsFOp::create(b, loc, value));
+  // The bits of a float's magnitude count up with it, so that one more or less is the next float,
+  // also from the largest number to infinity and back.
   Value moved = arith::SelectOp::create(b, loc, larger, arith::SubIOp::create(b, loc, bits, one),
                                         arith::AddIOp::create(b, loc, bits, one));
   Value change = arith::AndIOp::create(b, loc, even, inexact);
@@ -45,9 +52,11 @@ static Value fitF64(OpBuilder &b, Location loc, Value x, bool hasSign) {
   Value rest = arith::AndIOp::create(b, loc, x, number(0x7ff));
   Value isExact = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, rest, number(0));
   Value kept = arith::AndIOp::create(b, loc, x, number(~int64_t(0x7ff)));
+  // One above the bits that are cut: the kept part is made odd where anything was cut.
   Value sticky = arith::SelectOp::create(b, loc, isExact, number(0), number(0x800));
   // Below 2^53 in magnitude all of it fits.
   constexpr int64_t limit = int64_t(1) << 53;
+  // x + 2^53 <= 2^54, unsigned: one comparison for both signs.
   Value shifted = hasSign ? Value(arith::AddIOp::create(b, loc, x, number(limit))) : x;
   Value isSmall = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ule, shifted,
                                         number(hasSign ? 2 * limit : limit));
@@ -62,6 +71,7 @@ Value tile::integerToF32(OpBuilder &b, Location loc, Value value, bool hasSign) 
                    : arith::UIToFPOp::create(b, loc, type, integer).getResult();
   };
   // f32 holds integers of up to 16 bits exactly, f64 those of 32.
+  // SIToFP to f64 is exact up to 53 bits; rounding to odd is done on the way from f64.
   if (width <= 16)
     return convert(value, b.getF32Type());
   return narrowToOdd(b, loc,
@@ -78,6 +88,8 @@ Value tile::fmaToF32(OpBuilder &b, Location loc, Value x, Value y, Value z) {
   // zero the sum is made odd.
   Value product = arith::MulFOp::create(b, loc, widen(x), widen(y)), wide = widen(z),
         sum = add(product, wide);
+  // Where |sum| is infinite or NaN, `lost` is NaN, and the ordered comparison below leaves the sum
+  // alone.
   Value part = subtract(sum, product);
   Value lost = add(subtract(product, subtract(sum, part)), subtract(wide, part));
   TypedAttr none = b.getF64FloatAttr(0);
@@ -92,6 +104,7 @@ Value tile::fmaToF32(OpBuilder &b, Location loc, Value x, Value y, Value z) {
       arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                             arith::AndIOp::create(b, loc, bits, one), integerLike(b, loc, i64, 0));
   Value change = arith::AndIOp::create(b, loc, even, compare(arith::CmpFPredicate::ONE, lost));
+  // Away from zero if the lost part has the sum's sign; the bits of a magnitude grow that way.
   Value outward = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                         compare(arith::CmpFPredicate::OGT, lost),
                                         compare(arith::CmpFPredicate::OGT, sum));

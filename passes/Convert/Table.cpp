@@ -21,6 +21,7 @@ static DenseElementsAttr getStored(DenseElementsAttr table) {
       stored, [&](const APInt &value) { return value.zext(stored.getIntOrFloatBitWidth()); });
 }
 
+/// One global for equal tables of an address space, whatever operations read them.
 Value tile::getTableAddress(OpBuilder &b, Location loc, ModuleOp module, DenseElementsAttr table,
                             unsigned addressSpace) {
   DenseElementsAttr stored = getStored(table);
@@ -45,6 +46,8 @@ Value tile::getTableAddress(OpBuilder &b, Location loc, ModuleOp module, DenseEl
                                    found.getSymName());
 }
 
+/// Clamped in the position's own type before anything is widened, so that a negative position is
+/// the first element on both paths.
 Value tile::readTable(OpBuilder &b, Location loc, Value address, Value position,
                       DenseElementsAttr table) {
   Type type = position.getType(), element = table.getElementType(),
@@ -58,6 +61,7 @@ Value tile::readTable(OpBuilder &b, Location loc, Value address, Value position,
     position = arith::IndexCastOp::create(b, loc, b.getI64Type(), position);
   Value pointer = LLVM::GEPOp::create(b, loc, address.getType(), stored, address,
                                       ArrayRef<LLVM::GEPArg>{position});
+  // Invariant: the table is constant for the whole launch, hence loads may move out of loops.
   Value value = LLVM::LoadOp::create(b, loc, stored, pointer, /*alignment=*/0, /*isVolatile=*/false,
                                      /*isNonTemporal=*/false,
                                      /*isInvariant=*/true);

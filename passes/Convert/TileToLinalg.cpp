@@ -34,6 +34,8 @@ namespace tile {
 using namespace tile;
 
 /// Reads the pointer to machine argument `i`'s value.
+/// The ABI hands over addresses of values, not values, so that one signature serves all kernels:
+/// see docs/Architecture.md.
 static Value argumentAddress(OpBuilder &b, Location loc, Value args, unsigned i) {
   Type ptr = args.getType();
   Value slot =
@@ -42,6 +44,7 @@ static Value argumentAddress(OpBuilder &b, Location loc, Value args, unsigned i)
 }
 
 /// Reads a scalar argument; bool is a byte, index 64 bits.
+/// A byte that is neither 0 nor 1 is true as well: the caller's memory decides, not the type.
 static Value readScalar(OpBuilder &b, Location loc, Value address, Type type) {
   if (type.isIndex()) {
     Value value = LLVM::LoadOp::create(b, loc, b.getI64Type(), address);
@@ -70,6 +73,7 @@ static Value memrefOfPointer(OpBuilder &b, Location loc, Value pointer, Type ele
 }
 
 /// Splits the program number into positions along the axes, the last axis fastest.
+/// Axis 0 takes the rest without a division, since program numbers stay below the grid's product.
 static void decompose(OpBuilder &b, Location loc, Value program, ArrayRef<Value> extents,
                       SmallVectorImpl<Value> &ids) {
   ids.assign(extents.size(), Value());
@@ -84,6 +88,8 @@ static void decompose(OpBuilder &b, Location loc, Value program, ArrayRef<Value>
 }
 
 /// Lowers all that is of the tile dialect in `root`, in program order.
+/// The list is made before the first change, in the order of the text: a load thus sees all stores
+/// that stand before it. Operations are erased last to first, users before what they use.
 static LogicalResult lowerOps(Operation *root, OpBuilder &b, KernelLowering &lowering) {
   SmallVector<Operation *> ops;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -97,12 +103,15 @@ static LogicalResult lowerOps(Operation *root, OpBuilder &b, KernelLowering &low
     if (failed(lowering.lower(op)))
       return failure();
   }
+  // Views and extents have no uses left here, since each lowering has replaced them.
   for (Operation *op : llvm::reverse(ops))
     op->erase();
   return success();
 }
 
 /// Computes the grid's extents where `b` stands.
+/// The grid's region is lowered by cloning and not by `lower`: it stands at entry, before any view
+/// exists.
 static FailureOr<SmallVector<Value>> lowerGrid(KernelOp kernel, ArrayRef<Value> params,
                                                OpBuilder &b, KernelLowering &lowering) {
   IRMapping mapping;
@@ -143,10 +152,13 @@ static LogicalResult lowerKernel(KernelOp kernel) {
     if (auto pointer = dyn_cast<PointerType>(arg.getType())) {
       Value value = LLVM::LoadOp::create(b, loc, ptr, address);
       // Integers of 4 bits are read out of their bytes.
+      // Parameters that have pointers get a null entry in `params`: their uses are views, which go
+      // by `bases`.
       Type element =
           pointer.getElementType().isInteger(4) ? b.getI8Type() : pointer.getElementType();
       lowering.bases[arg] = memrefOfPointer(b, loc, value, element);
       lowering.pointers[lowering.bases[arg]] = value;
+      // An argument with access `in` is read in place only if no other argument may overlap it.
       if (kernel.getParam(arg.getArgNumber()).getAccess() == Access::In &&
           !kernel->hasAttr(mayAliasName))
         lowering.readOnly.insert(arg);
@@ -159,6 +171,7 @@ static LogicalResult lowerKernel(KernelOp kernel) {
     Value address = argumentAddress(b, loc, args, argument++);
     lowering.dims[cast<DimAttr>(dim).getName()] = readScalar(b, loc, address, b.getIndexType());
   }
+  // The slot behind the last dimension. tile-cpu-lower-to-llvm reads it where buffers need memory.
   function->setAttr(cpu::scratchArgumentName, b.getI64IntegerAttr(argument));
   FailureOr<SmallVector<Value>> extents = lowerGrid(kernel, params, b, lowering);
   if (failed(extents))
@@ -172,6 +185,7 @@ static LogicalResult lowerKernel(KernelOp kernel) {
   func::ReturnOp::create(b, loc);
   b.setInsertionPointToStart(loop.getBody());
   decompose(b, loc, loop.getInductionVar(), *extents, lowering.programIds);
+  // Scalars replace the block's arguments; pointers keep theirs till views are lowered.
   for (auto [arg, value] : llvm::zip(kernel.getBody().getArguments(), params))
     if (value)
       arg.replaceAllUsesWith(value);

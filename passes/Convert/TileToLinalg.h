@@ -24,6 +24,8 @@ struct LoweredView {
 
 /// An access while it is lowered: of `size` lanes of each kept dimension those in [low, low +
 /// count) exist.
+/// The first lane's place is computed from `low`, so that a copy starts there; an address outside
+/// of the tensor is at most computed, never used.
 struct LoweredAccess {
   mlir::Value base, offset; // as in a view; offset is that of the first lane that exists
   mlir::Value inside;       // i1 of a rank-0 access: the element exists; null where it always does
@@ -36,6 +38,8 @@ struct LoweredAccess {
 
 /// Lowers the operations of one kernel's body in place. Each method leaves the operation without
 /// uses, or fails after a diagnostic.
+/// Order matters in two ways: operations are lowered in program order, so that sources of views and
+/// of broadcasts are known; and the caller erases afterwards, last to first.
 class KernelLowering {
 public:
   KernelLowering(mlir::OpBuilder &builder) : b(builder) {}
@@ -52,6 +56,7 @@ public:
   llvm::DenseSet<mlir::Value> readOnly;
 
   /// Lowers `op`, which is of the tile dialect or a `tensor.splat`.
+  /// After it, `op` has no uses, and its results' users see values of standard dialects.
   mlir::LogicalResult lower(mlir::Operation *op);
 
 private:

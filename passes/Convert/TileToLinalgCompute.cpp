@@ -10,6 +10,8 @@ using namespace mlir;
 using namespace tile;
 using utils::IteratorType;
 
+/// All loops are parallel and the destination is never read, so that fusion may put the body
+/// anywhere.
 Value KernelLowering::generate(Location loc, RankedTensorType type,
                                function_ref<Value(OpBuilder &, ArrayRef<Value>)> body) {
   Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
@@ -30,6 +32,7 @@ Value KernelLowering::splat(Location loc, Value scalar, RankedTensorType type) {
   return generate(loc, type, [&](OpBuilder &, ArrayRef<Value>) { return scalar; });
 }
 
+/// In 64 bits: start and step are index values.
 Value KernelLowering::lowerIota(IotaOp op) {
   Location loc = op.getLoc();
   Value step = index(loc, op.getStep());
@@ -55,6 +58,8 @@ static Value readThrough(OpBuilder &b, Location loc, Value source, AffineMap map
 }
 
 Value KernelLowering::lowerBroadcast(BroadcastOp op) {
+  // Extents of 1 that are repeated are left out of the source first. A map with a constant 0 in
+  // their place would be no projected permutation.
   auto source = cast<RankedTensorType>(op.getSource().getType()),
        result = cast<RankedTensorType>(op.getResult().getType());
   int64_t added = result.getRank() - source.getRank();
@@ -84,6 +89,9 @@ Value KernelLowering::lowerPermute(PermuteOp op) {
 
 /// Which dimensions of the finer shape make up each of the coarser one, if the coarser only merges
 /// neighbours.
+/// Greedy from the left: each group takes extents till their product reaches the coarser extent.
+/// Extents of 1 at the end go to the last group. {2, 3, 4} to {6, 4} gives {0, 1}, {2}; {2, 3} to
+/// {3, 2} gives nothing.
 static std::optional<SmallVector<ReassociationIndices>> grouping(ArrayRef<int64_t> fine,
                                                                  ArrayRef<int64_t> coarse) {
   SmallVector<ReassociationIndices> groups;
@@ -100,6 +108,7 @@ static std::optional<SmallVector<ReassociationIndices>> grouping(ArrayRef<int64_
     if (product != size)
       return std::nullopt;
   }
+  // A scalar tile is made of extents of 1 alone; MLIR writes that with no group at all.
   if (groups.empty() && !llvm::all_of(fine, [](int64_t n) { return n == 1; }))
     return std::nullopt;
   for (; d < fine.size(); ++d) {
@@ -111,6 +120,8 @@ static std::optional<SmallVector<ReassociationIndices>> grouping(ArrayRef<int64_
   return groups;
 }
 
+/// Where neither side only merges neighbours of the other, elements go by way of one dimension.
+/// Recursion ends there: a flat tile merges all, and a flat tile splits into any shape.
 Value KernelLowering::reshape(Location loc, Value tile, ArrayRef<int64_t> shape) {
   auto source = cast<RankedTensorType>(tile.getType());
   auto result = RankedTensorType::get(shape, source.getElementType());
@@ -135,6 +146,8 @@ struct ReductionLoops {
   SmallVector<int64_t> shape;
 };
 
+/// `results` counts outputs, which all have one map: arg_reduce has two, the value and its
+/// position.
 static ReductionLoops reductionLoops(OpBuilder &b, RankedTensorType source,
                                      std::optional<int64_t> axis, unsigned results) {
   ReductionLoops loops;
@@ -190,6 +203,8 @@ Value KernelLowering::lowerArgReduce(ArgReduceOp op) {
   }
   auto source = cast<RankedTensorType>(tile.getType());
   bool largest = op.getKind() == ArgReduceKind::ArgMax;
+  // O3.6: a NaN beats every number and is beaten by none, so that the first NaN wins; of equal
+  // values the first stays, since positions go up and `>` is strict.
   ReductionLoops loops = reductionLoops(b, source, axis, 2);
   // Every comparison with the identity is false for equal values, so position 0 stands unless
   // something beats it.
@@ -209,6 +224,7 @@ Value KernelLowering::lowerArgReduce(ArgReduceOp op) {
           b, loc, largest ? arith::CmpIPredicate::sgt : arith::CmpIPredicate::slt, x, y);
     }
     Value position = linalg::IndexOp::create(b, loc, *axis);
+    // args: the element, the best so far, and its position.
     Value value = arith::SelectOp::create(b, loc, better, x, y);
     position = arith::SelectOp::create(b, loc, better, position, args[2]);
     linalg::YieldOp::create(b, loc, ValueRange{value, position});

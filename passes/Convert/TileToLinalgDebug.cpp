@@ -15,6 +15,8 @@ using namespace tile;
 //===--- Probes -----------------------------------------------------------===//
 
 /// The address of the debugger's own data, which the process gives under that name.
+/// The process that runs the kernel defines the symbol (driver/debug): the code is compiled in
+/// memory and never linked to anything else.
 static Value addressOfDebugger(OpBuilder &b, Operation *op) {
   auto module = op->getParentOfType<ModuleOp>();
   auto global = module.lookupSymbol<LLVM::GlobalOp>(probeDataName);
@@ -34,11 +36,14 @@ static void lowerProbe(OpBuilder &b, PrintOp op, IntegerAttr site) {
   auto index = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
+  // One call for each element keeps the interface to three functions; a debugger's program is small
+  // and slow already.
   Value data = addressOfDebugger(b, op);
   Value number = LLVM::ConstantOp::create(b, loc, b.getI64Type(), site);
   if (op.getValues().empty())
     return callFunction(b, op, probeStopName, Type(), {data, number});
   Value value = op.getValues().front();
+  // Row by row: the number is at * extent + lane, from the outermost loop inwards.
   Value at = index(0); // the element's number, row by row
   SmallVector<Value> position;
   for (int64_t extent : op.getShape()) {
@@ -68,12 +73,14 @@ void KernelLowering::lowerPrint(PrintOp op) {
     b.setInsertionPointToStart(loop.getBody());
     position.push_back(loop.getInductionVar());
   }
+  // File descriptor 2. dprintf and not fprintf, as it needs no address of the C library's `stderr`.
   Value standardError = LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(2));
   SmallVector<Value> arguments = {standardError, addressOfText(b, op, op.getFormat())};
   auto addPosition = [&] {
     for (Value at : position)
       arguments.push_back(toVariadic(b, loc, at));
   };
+  // Positions stand where the format asks for them, ahead of the value with that number.
   for (auto [i, value] : llvm::enumerate(op.getValues())) {
     if (i == op.getPosition())
       addPosition();
@@ -95,6 +102,7 @@ void KernelLowering::lowerAssert(AssertOp op) {
   Value line =
       LLVM::ConstantOp::create(b, loc, b.getI32Type(), b.getI32IntegerAttr(int32_t(op.getLine())));
   StringRef kernel = op->getParentOfType<func::FuncOp>().getName();
+  // Does not return: other threads of the process end with it.
   callFunction(b, op, "__assert_fail", Type(),
                {addressOfText(b, op, op.getMessage()), addressOfText(b, op, op.getFile()), line,
                 addressOfText(b, op, kernel)});

@@ -9,6 +9,7 @@ using namespace mlir;
 using namespace tile;
 
 /// `body` on scalars, or on each element of tiles of one shape.
+/// Operands are read as they are: each of them has the shape of the result, by the verifier.
 static Value mapElements(OpBuilder &b, Operation *op,
                          function_ref<Value(OpBuilder &, ValueRange)> body) {
   auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());

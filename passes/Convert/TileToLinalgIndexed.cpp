@@ -17,6 +17,7 @@ using arith::CmpIPredicate;
 /// One element of a tile, read behind broadcasts and reshapes that add or drop dimensions of extent
 /// 1: the large tiles that these make of positions are then never built.
 Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position) {
+  // Aligned at the right, as broadcasting is: leading positions have no counterpart in the source.
   if (Value source = broadcasts.lookup(tile)) {
     auto shape = cast<RankedTensorType>(source.getType()).getShape();
     SmallVector<Value> at(position.take_back(shape.size()));
@@ -29,6 +30,8 @@ Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position
     auto from = cast<RankedTensorType>(source.getType()).getShape(),
          to = cast<RankedTensorType>(tile.getType()).getShape();
     auto isLong = [](int64_t extent) { return extent != 1; };
+    // The long extents agree in number and order, so that each position of the result goes to one
+    // of the source, and extents of 1 are read at 0.
     if (llvm::equal(llvm::make_filter_range(from, isLong), llvm::make_filter_range(to, isLong))) {
       SmallVector<Value> at;
       size_t next = 0;
@@ -40,6 +43,8 @@ Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position
       return extract(loc, source, at);
     }
   }
+  // Positions of i32 are widened as tiles: element by element the cast comes after the read, and
+  // the wide tile has no use left.
   if (auto cast = tile.getDefiningOp<arith::IndexCastOp>())
     return arith::IndexCastOp::create(b, loc, getElementTypeOrSelf(tile.getType()),
                                       extract(loc, cast.getIn(), position));
@@ -48,6 +53,8 @@ Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position
 
 /// Emits loops over the elements of an access; `body` is emitted for one that exists, given its
 /// place and its position in the tile.
+/// On return `b` stands where it stood: loops are left by the guard. Inside the body the element's
+/// address is one number, `element.offset`, and rank 0.
 template <typename AccessOp>
 LogicalResult
 KernelLowering::forEachElement(AccessOp op,
@@ -63,6 +70,7 @@ KernelLowering::forEachElement(AccessOp op,
     return x && y ? Value(arith::AndIOp::create(b, loc, x, y)) : x ? x : y;
   };
 
+  // Neither count nor stride: a single element, as memrefOf takes it.
   LoweredAccess element;
   element.base = access->base;
   element.offset = access->offset;
@@ -73,6 +81,7 @@ KernelLowering::forEachElement(AccessOp op,
   SmallVector<Value> lanes;
   SmallVector<int64_t> shape = op.getTileShape(), dims = op.getTileDims();
   unsigned range = 0;
+  // All loops are opened before positions are read, since a position may depend on every lane.
   for (auto [dim, extent] : llvm::enumerate(shape)) {
     bool isRange = llvm::is_contained(dims, int64_t(dim));
     auto loop =
@@ -94,6 +103,8 @@ KernelLowering::forEachElement(AccessOp op,
                     arith::CmpIOp::create(b, loc, CmpIPredicate::ult, position, view.extents[d]));
       move(position, view.strides[d]);
     }
+  // The mask is asked last, but without a branch of its own: reading a mask's element has no
+  // effect.
   if (Value mask = op.getMask())
     exists = both(exists, lanes.empty() ? mask : extract(loc, mask, lanes));
   if (exists)
@@ -104,6 +115,7 @@ KernelLowering::forEachElement(AccessOp op,
 }
 
 /// Scratch for a tile, full of `value`.
+/// Elements that do not exist keep the padding: the loops above write only those that do.
 static Value makeScratch(OpBuilder &b, Location loc, RankedTensorType type, Value value) {
   Value scratch =
       memref::AllocOp::create(b, loc, MemRefType::get(type.getShape(), type.getElementType()));
@@ -127,6 +139,8 @@ LogicalResult KernelLowering::lowerGather(GatherOp op) {
   return success();
 }
 
+/// In row-major order. Where two elements name one place the later one stays, which the language
+/// leaves open and no program may rely on.
 LogicalResult KernelLowering::lowerScatter(ScatterOp op) {
   Location loc = op.getLoc();
   return forEachElement(op, [&](const LoweredAccess &element, ArrayRef<Value> lanes) {
@@ -135,6 +149,7 @@ LogicalResult KernelLowering::lowerScatter(ScatterOp op) {
   });
 }
 
+/// Stores' and loads' orders: monotonic is C's relaxed.
 static LLVM::AtomicOrdering getOrdering(MemoryOrder order) {
   switch (order) {
   case MemoryOrder::Acquire:
@@ -176,6 +191,8 @@ static LLVM::AtomicBinOp getBinOp(AtomicKind kind) {
 }
 
 /// Changes what is at `address`; returns what was there.
+/// `expected` is set for compare-and-exchange alone. Memory orders are those of the operation; a
+/// failed exchange stores nothing, hence only acquires.
 Value KernelLowering::updateAtomically(AtomicOp op, Value address, Value value, Value expected) {
   Location loc = op.getLoc();
   LLVM::AtomicOrdering order = getOrdering(op.getOrder());
@@ -195,6 +212,8 @@ Value KernelLowering::updateAtomically(AtomicOp op, Value address, Value value, 
   ReduceKind kind = op.getKind() == AtomicKind::Add   ? ReduceKind::Sum
                     : op.getKind() == AtomicKind::Max ? ReduceKind::Max
                                                       : ReduceKind::Min;
+  // Bits are compared, not numbers: -0.0 equals 0.0 and NaN equals nothing, with which the loop
+  // could end too early or never.
   Type bits = b.getIntegerType(type.getWidth());
   Value first = LLVM::LoadOp::create(b, loc, bits, address, /*alignment=*/type.getWidth() / 8,
                                      /*isVolatile=*/false,
@@ -202,6 +221,8 @@ Value KernelLowering::updateAtomically(AtomicOp op, Value address, Value value, 
                                      /*isInvariantGroup=*/false, LLVM::AtomicOrdering::monotonic);
   auto loop = scf::WhileOp::create(b, loc, TypeRange{bits}, ValueRange{first});
   OpBuilder::InsertionGuard guard(b);
+  // `before` computes the new value and tries it; the found value goes round until nobody came
+  // between.
   Block *before = b.createBlock(&loop.getBefore(), {}, {bits}, {loc});
   Value seen = before->getArgument(0);
   Value changed = combine(b, loc, kind, arith::BitcastOp::create(b, loc, type, seen), value);
@@ -223,6 +244,7 @@ LogicalResult KernelLowering::lowerAtomic(AtomicOp op) {
   // A scalar's old value goes by way of scratch too, since it may not exist.
   auto type = tile ? tile : RankedTensorType::get({}, element);
   Value scratch;
+  // Elements that do not exist give 0, as the language says of atomics.
   if (!op.getResult().use_empty())
     scratch = makeScratch(b, loc, type, arith::ConstantOp::create(b, loc, b.getZeroAttr(element)));
   if (failed(forEachElement(op, [&](const LoweredAccess &place, ArrayRef<Value> lanes) {

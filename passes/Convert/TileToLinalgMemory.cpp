@@ -31,6 +31,8 @@ Value KernelLowering::index(Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }
 
+/// Extents that the type knows are constants from here on, so that bounds which depend on them
+/// fold.
 void KernelLowering::lowerView(ViewOp op) {
   LoweredView view{bases.lookup(op.getBase()),     index(op.getLoc(), 0), {}, {}, {},
                    readOnly.contains(op.getBase())};
@@ -41,6 +43,16 @@ void KernelLowering::lowerView(ViewOp op) {
   views[op.getResult()] = view;
 }
 
+/// A view's parts are computed where the subview stands: nothing below asks whether the subview is
+/// used.
+///
+///    x : view [M, N], offset o        x[i, a:b]
+///    extents  [M, N]                  [clamp(b) - clamp(a)]         0 if row i does not exist
+///    strides  [s0, s1]                [s1]
+///    offset   o                       o + i * s0 + clamp(a) * s1    anywhere, if i is outside
+///
+/// An offset of a row that does not exist is harmless: with extents of 0 no lane of an access
+/// exists, and a view of rank 0 has `valid`.
 void KernelLowering::lowerSubview(SubviewOp op) {
   Location loc = op.getLoc();
   const LoweredView source = views.find(op.getSource())->second;
@@ -66,6 +78,8 @@ void KernelLowering::lowerSubview(SubviewOp op) {
       view.strides.push_back(source.strides[d]);
       break;
     case SubscriptKind::Slice: {
+      // high is held at low or above, not at 0: a slice that ends before it begins is empty and not
+      // negative.
       Value low = op.getLows()[nextWindow], high = op.getHighs()[nextWindow];
       ++nextWindow;
       low = b.createOrFold<arith::MinSIOp>(loc, b.createOrFold<arith::MaxSIOp>(loc, low, zero),
@@ -108,6 +122,8 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
   access.readOnly = view.readOnly;
   Value zero = index(loc, 0);
   for (unsigned d = 0; d < view.extents.size(); ++d) {
+    // `sizes`, `starts` and `steps` have an entry for each dimension of the view; the tile has
+    // those that are not dropped. Entries of `access` are the tile's, in the order of the view.
     if (op.isIndexed(d)) // each element has its own position
       continue;
     Value start = op.getStarts()[d], limit = view.extents[d];
@@ -125,6 +141,7 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
       }
     } else {
       int64_t size = op.getSizes()[d], step = op.getSteps()[d];
+      // A size that wraps around with its step cannot be told from a small one below.
       if (step <= 0)
         return op.emitOpError("expected a positive step, found ") << step;
       Value lanes = index(loc, size), stepValue = index(loc, step), low = zero, count = lanes;
@@ -135,6 +152,8 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
         if (isWide(size, step)) {
           low = lanesBelow(b, loc, start, zero, size, step);
           high = lanesBelow(b, loc, start, limit, size, step);
+          // Saturation does the rest: both differences wrap around at most once, and then to the
+          // side on which no lane exists.
         } else {
           Value before = b.createOrFold<arith::MaxSIOp>(
               loc, b.createOrFold<arith::SubIOp>(loc, zero, start), zero);
@@ -160,6 +179,8 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
     Value distance = b.createOrFold<arith::MulIOp>(loc, first, view.strides[d]);
     access.offset = b.createOrFold<arith::AddIOp>(loc, access.offset, distance);
   }
+  // One flag would need a branch around each access; a count of 0 along one dimension says the same
+  // and needs none.
   if (access.inside && !access.size.empty()) {
     access.count[0] = b.createOrFold<arith::SelectOp>(loc, access.inside, access.count[0], zero);
     access.clipped = true;
@@ -172,6 +193,8 @@ template FailureOr<LoweredAccess> KernelLowering::lowerAccess(GatherOp);
 template FailureOr<LoweredAccess> KernelLowering::lowerAccess(ScatterOp);
 template FailureOr<LoweredAccess> KernelLowering::lowerAccess(AtomicOp);
 
+/// Offset and strides go through getAsOpFoldResult: a stride of 1 that the type knows lets LLVM see
+/// neighbours, and loops over it become vectors.
 static Value reinterpret(OpBuilder &b, Location loc, const LoweredAccess &access,
                          ArrayRef<OpFoldResult> sizes) {
   SmallVector<OpFoldResult> strides;
@@ -213,6 +236,7 @@ Value KernelLowering::missingLanes(Location loc, const LoweredAccess &access) {
   return missing;
 }
 
+/// Constants become attributes: a subview of static size is what linalg can tile and vectorise.
 static SmallVector<OpFoldResult> foldAll(ArrayRef<Value> values) {
   SmallVector<OpFoldResult> result;
   for (Value value : values)
@@ -232,6 +256,8 @@ void KernelLowering::copyLanes(Location loc, const LoweredAccess &access, Value 
 }
 
 /// All lanes in scratch of their own, padding where lanes are missing.
+/// Bufferization owns the buffer from here on (`restrict`, `writable` in lowerLoad): the copy is
+/// the tile, and an element-wise operation may write its result over it.
 Value KernelLowering::readCopy(Location loc, const LoweredAccess &access, Value pad) {
   Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access.size, pad.getType()));
   if (access.clipped) {
@@ -262,6 +288,7 @@ Value KernelLowering::readNibble(Location loc, Value base, Value position) {
 
 /// As readCopy, of a tensor in which two elements share a byte.
 Value KernelLowering::readNibbles(Location loc, const LoweredAccess &access, Value pad) {
+  // Two lanes share a byte, so that no memref can stand for the lanes: they are read one by one.
   Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access.size, pad.getType()));
   OpBuilder::InsertionGuard guard(b);
   if (access.clipped) {
@@ -285,12 +312,16 @@ Value KernelLowering::readNibbles(Location loc, const LoweredAccess &access, Val
 }
 
 /// All lanes where they are, or in scratch where some are missing.
+/// A branch at run time decides, once for an access. Both ways have the type of memory whose last
+/// stride alone is known; scratch is cast to it.
 Value KernelLowering::readInPlace(Location loc, const LoweredAccess &access, Value pad) {
   if (!access.clipped)
     return wholeMemrefOf(loc, access);
   SmallVector<int64_t> strides(access.size.size(), ShapedType::kDynamic);
   strides.back() = 1;
   auto layout = StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, strides);
+  // The scratch of the other branch is allocated ahead of it, where tile-cpu-place-scratch finds
+  // it.
   auto type = MemRefType::get(access.size, pad.getType(), layout);
   Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access.size, pad.getType()));
   auto choice = scf::IfOp::create(b, loc, type, missingLanes(loc, access), /*withElseRegion=*/true);
@@ -317,6 +348,7 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   Type element = op.getView().getType().getElementType();
   bool nibbles = element.isInteger(4);
 
+  // A scalar: no loop, and the read is branched around where its place may not exist.
   if (access->size.empty()) {
     Value inside = andOf(b, loc, access->inside, op.getMask());
     auto read = [&](OpBuilder &b) -> Value {
@@ -345,6 +377,8 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
                  : inPlace ? readInPlace(loc, *access, op.getPad())
                            : readCopy(loc, *access, op.getPad());
   auto type = cast<RankedTensorType>(op.getResult().getType());
+  // In place the tensor is the caller's memory: `writable` is false, and bufferization copies
+  // before it lets anything write there.
   Value tile = bufferization::ToTensorOp::create(b, loc, type, source, /*restrict=*/true,
                                                  /*writable=*/!inPlace);
   if (Value mask = op.getMask())
@@ -353,6 +387,8 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
   return success();
 }
 
+/// Values that a store takes are read before the store writes: bufferization sees to the order, as
+/// it does of all writes to memory that it did not allocate.
 LogicalResult KernelLowering::lowerStore(StoreOp op) {
   Location loc = op.getLoc();
   FailureOr<LoweredAccess> access = lowerAccess(op);
@@ -368,6 +404,8 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
     return success();
   }
 
+  // Only the part that exists is materialised: a store copies [low, high) of the tile to memory of
+  // that size.
   if (!op.getMask()) {
     Value source = op.getValue();
     if (access->clipped) {
@@ -382,6 +420,8 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
   }
 
   // Element by element: what the mask clears must not be written, not even with its old value.
+  // As loops, and not as a select of old and new values, which would write bytes that another
+  // program may be writing at the same time.
   Value target = memrefOf(loc, *access), zero = index(loc, 0), one = index(loc, 1);
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Value> from, to;
@@ -417,6 +457,7 @@ LogicalResult KernelLowering::lowerInside(InsideOp op) {
                [&](OpBuilder &b, ArrayRef<Value> lane) {
                  Value inside;
                  for (auto [position, low, count] : llvm::zip(lane, access->low, access->count)) {
+                   // Unsigned: lanes below `low` wrap around to large numbers.
                    Value distance = b.createOrFold<arith::SubIOp>(loc, position, low);
                    inside =
                        andOf(b, loc, inside,

@@ -32,6 +32,16 @@ static Value nest(OpBuilder &b, Location loc, ArrayRef<int64_t> extents, Value c
 // takes any number of elements: of n = 2^t or fewer, round e = 0 ... t - 1 has the distance p =
 // 2^(t - 1 - e) and e + 1 steps. Step 0 compares i and i + p where i & p is 0; step s > 0 compares
 // i and i + 2^(t - s) - p where i & p is p.
+// The network on 8 elements, one column for each step; i -> i + distance:
+//
+//    round 0    p = 4    step 0: distance 4, i & 4 == 0    0-4 1-5 2-6 3-7
+//    round 1    p = 2    step 0: distance 2, i & 2 == 0    0-2 1-3 4-6 5-7
+//                        step 1: distance 2, i & 2 == 2    2-4 3-5
+//    round 2    p = 1    step 0: distance 1, i & 1 == 0    0-1 2-3 4-5 6-7
+//                        step 1: distance 3, i & 1 == 1    1-4 3-6
+//                        step 2: distance 1, i & 1 == 1    1-2 3-4 5-6
+//
+// Pairs of one step share no element, so that the order within a step does not matter.
 Value KernelLowering::lowerSort(SortOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getType());
@@ -72,6 +82,8 @@ Value KernelLowering::lowerSort(SortOp op) {
                     y = tensor::ExtractOp::create(b, loc, carried, high);
               Value compares = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq,
                                                      arith::AndIOp::create(b, loc, i, p), bit);
+              // Strict, so that equal elements stay; which of them is first cannot be told, as only
+              // values move.
               Value above = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, x, y);
               Value swaps = arith::AndIOp::create(b, loc, compares, above);
               carried = tensor::InsertOp::create(

@@ -9,6 +9,13 @@
 using namespace mlir;
 using namespace tile;
 
+/// A scan updates its tile in place, element by element; the loops' order along the axis is the
+/// order of the scan, since each element reads its finished neighbour.
+///
+///    forward   here = i,             neighbour = i - 1      i = 1 .. extent - 1
+///    reverse   here = last - i,      neighbour = here + 1   i = 1 .. extent - 1
+///
+/// The function gets its arguments in the order of the axis both ways, as it need not commute.
 SmallVector<Value> KernelLowering::lowerScan(ScanOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getSources()[0].getType());
@@ -58,6 +65,7 @@ SmallVector<Value> KernelLowering::lowerScan(ScanOp op) {
   return nest(b, 0, op.getSources());
 }
 
+/// From the first element to the last, without an identity: a function of the user's has none.
 SmallVector<Value> KernelLowering::lowerReduceBy(ReduceByOp op) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(op.getSources()[0].getType());
@@ -115,6 +123,7 @@ SmallVector<Value> KernelLowering::lowerReduceBy(ReduceByOp op) {
                                        });
         return SmallVector<Value>(loop.getResults());
       };
+  // Contents do not matter: the nest writes every element of its results.
   SmallVector<Value> empty;
   for (unsigned i = 0; i < tiles; ++i) {
     auto result = cast<RankedTensorType>(op.getResult(i).getType());
@@ -123,6 +132,8 @@ SmallVector<Value> KernelLowering::lowerReduceBy(ReduceByOp op) {
   return nest(b, 0, empty);
 }
 
+/// Positions are clamped before they are used, so that no element outside the tile is read,
+/// whatever the program computed.
 Value KernelLowering::lowerTake(TakeOp op) {
   Location loc = op.getLoc();
   RankedTensorType source = op.getSource().getType();
@@ -136,8 +147,11 @@ Value KernelLowering::lowerTake(TakeOp op) {
   auto result = dyn_cast<RankedTensorType>(op.getType());
   bool scalarPosition = !isa<RankedTensorType>(op.getPosition().getType());
   Value at = scalarPosition ? clamped(b, op.getPosition()) : Value();
+  // A tile of one dimension at a scalar position gives a scalar.
   if (!result)
     return tensor::ExtractOp::create(b, loc, op.getSource(), ValueRange{at});
+  // The dimensions of the position take the place of the axis; a scalar position takes the axis
+  // away (added is 0 then).
   int64_t added = result.getRank() - (source.getRank() - 1);
   return generate(loc, result, [&](OpBuilder &b, ArrayRef<Value> position) -> Value {
     SmallVector<Value> from(position.take_front(axis));
