@@ -31,7 +31,10 @@ struct CPUBufferize : tile::impl::CPUBufferizeBase<CPUBufferize> {
 
   void runOnOperation() override {
     OneShotBufferizationOptions options;
+    // A buffer allocated in a loop may leave the loop as what it yields; tile-cpu-place-scratch
+    // gives such values a home afterwards.
     options.allowReturnAllocsFromLoops = true;
+    // Bytes: a line of the cache, and the widest vector (64 bytes of AVX-512).
     options.bufferAlignment = 64;
     // memref.copy would call a runtime library, element by element.
     options.memCpyFn = [](OpBuilder &b, Location loc, Value from, Value to) {

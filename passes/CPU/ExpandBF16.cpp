@@ -17,9 +17,12 @@ namespace tile {
 
 using namespace tile;
 
+/// On entry: scalars or vectors, loops instead of linalg. On exit: no bf16 at all, neither in
+/// arithmetic nor in memory, whose elements are i16.
 static bool isBF16(Value value) { return getElementTypeOrSelf(value.getType()).isBF16(); }
 
 /// bf16 to f32: the same bits at the top.
+/// Exact for every value, subnormal numbers, infinities and NaN included.
 static Value widen(OpBuilder &b, Location loc, Value value) {
   Type i16 = withElement(value.getType(), b.getI16Type()),
        i32 = withElement(value.getType(), b.getI32Type());
@@ -34,10 +37,14 @@ static Value round(OpBuilder &b, Location loc, Value value) {
   Type i32 = withElement(value.getType(), b.getI32Type()),
        i16 = withElement(value.getType(), b.getI16Type());
   Value bits = arith::BitcastOp::create(b, loc, i32, value), sixteen = integerLike(b, loc, i32, 16);
+  // bits + 0x7fff + odd carries into bit 16 just if the lower half is above 0x8000, or is 0x8000
+  // with an odd upper half. A carry out of the mantissa raises the exponent, up to infinity, as it
+  // should.
   Value odd = arith::AndIOp::create(b, loc, arith::ShRUIOp::create(b, loc, bits, sixteen),
                                     integerLike(b, loc, i32, 1));
   Value half = arith::AddIOp::create(b, loc, odd, integerLike(b, loc, i32, 0x7fff));
   Value rounded = arith::AddIOp::create(b, loc, bits, half);
+  // Without this bit a NaN whose payload lies in the lower half alone would become infinity.
   Value quiet = arith::OrIOp::create(b, loc, bits, integerLike(b, loc, i32, 0x400000));
   Value isNaN = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, value, value);
   bits = arith::SelectOp::create(b, loc, isNaN, quiet, rounded);
@@ -46,6 +53,8 @@ static Value round(OpBuilder &b, Location loc, Value value) {
 }
 
 /// The value of `op`, which converts to bf16, in f32 and ready to be rounded.
+/// f64 and integers of more than 24 bits would round twice: first to f32, then to bf16. Rounding to
+/// odd in between keeps the information that the second needs.
 static Value conversionSource(OpBuilder &b, Operation *op) {
   Location loc = op->getLoc();
   Value source = op->getOperand(0);
@@ -73,6 +82,7 @@ static void expand(Operation *op) {
     } else if (isa<math::FmaOp>(op)) {
       replacement = round(b, loc, fmaToF32(b, loc, operands[0], operands[1], operands[2]));
     } else {
+      // Any other operation takes f32 for bf16 as it stands: its attributes name no type.
       Operation *wide = b.clone(*op);
       wide->setOperands(operands);
       replacement = wide->getResult(0);
@@ -101,6 +111,8 @@ static TypedAttr toBits(TypedAttr attr) {
 }
 
 /// Lets everything in `function` that holds bf16 hold the bits.
+/// After `expand` only moves are left (select, loads, stores, loops), which the bits go through
+/// unchanged.
 static void retype(func::FuncOp function) {
   function.walk([](Operation *op) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op); constant && isBF16(constant))
@@ -112,6 +124,7 @@ static void retype(func::FuncOp function) {
         for (BlockArgument argument : block.getArguments())
           argument.setType(toBits(argument.getType()));
   });
+  // A bitcast between bf16 and i16 is the identity by now, and would not verify.
   function.walk([](arith::BitcastOp cast) {
     if (cast.getIn().getType() != cast.getType())
       return;

@@ -23,6 +23,7 @@ namespace tile {
 
 /// True for a producer that costs no more to compute again than to read back: a constant, a
 /// position, a broadcast.
+/// Counted in operations of the body; a division or a function takes about as long as tens of them.
 static bool isCheap(linalg::GenericOp producer) {
   unsigned cost = 0;
   for (Operation &op : producer.getBody()->without_terminator()) {
@@ -36,10 +37,12 @@ static bool isCheap(linalg::GenericOp producer) {
 
 /// Fuse where nothing is computed twice that is worth keeping, and never into a loop that would
 /// repeat it.
+/// Same block: a producer ahead of a loop would be computed anew in each trip.
 static bool shouldFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
   if (!producer)
     return false;
+  // A producer without inputs reads nothing, so that a loop may repeat it.
   if (isCheap(producer) &&
       (producer.getNumDpsInputs() == 0 || producer->getBlock() == operand->getOwner()->getBlock()))
     return true;
@@ -48,6 +51,8 @@ static bool shouldFuse(OpOperand *operand) {
 
 /// Lets an element-wise operation write over an operand of its own shape, a loop-carried one by
 /// preference. Bufferization falls back to fresh scratch where the operand is read again.
+/// linalg writes its result into a destination; an empty one would be a new buffer in each trip,
+/// where the carried tile's own memory is free if nothing reads it afterwards.
 static void reuseOperand(linalg::GenericOp op) {
   if (op.getNumParallelLoops() != op.getNumLoops() || op.getNumDpsInits() != 1)
     return;
@@ -95,6 +100,7 @@ struct CPUFuseElementwise : tile::impl::CPUFuseElementwiseBase<CPUFuseElementwis
 
     RewritePatternSet fusion(context);
     linalg::populateElementwiseOpsFusionPatterns(fusion, shouldFuse);
+    // Reshapes that only split or merge dimensions must not keep chains apart.
     linalg::populateFoldReshapeOpsByCollapsingPatterns(fusion, [](OpOperand *) { return false; });
     linalg::GenericOp::getCanonicalizationPatterns(fusion, context);
     tensor::CollapseShapeOp::getCanonicalizationPatterns(fusion, context);
@@ -102,6 +108,7 @@ struct CPUFuseElementwise : tile::impl::CPUFuseElementwiseBase<CPUFuseElementwis
     if (failed(applyPatternsGreedily(getOperation(), std::move(fusion))))
       return signalPassFailure();
 
+    // After fusion: as a constant the splat folds into bodies as a scalar.
     RewritePatternSet constants(context);
     constants.add<SplatConstant>(context);
     if (failed(applyPatternsGreedily(getOperation(), std::move(constants))))

@@ -43,6 +43,7 @@ struct DotEmitter {
   }
 
   Value multiplyAdd(Value x, Value y, Value z) {
+    // Not into one fma operation: the processor may have none, and LLVM fuses where it does.
     if (isa<FloatType>(element)) {
       // The sum's grouping is free within a dot's error bound, and so is fusing.
       auto fuse = arith::FastMathFlags::contract;
@@ -56,6 +57,7 @@ struct DotEmitter {
   void block(Value i, Value j, int64_t height, ArrayRef<int64_t> widths, Value packed) {
     SmallVector<Value> row, column, accumulators;
     SmallVector<VectorType> types;
+    // Positions of rows and vectors do not depend on k, and are computed ahead of the loop.
     for (int64_t r = 0; r < height; ++r)
       row.push_back(offset(i, r));
     int64_t first = 0;
@@ -87,6 +89,8 @@ struct DotEmitter {
                      : vector::LoadOp::create(b, loc, type, rhs, at(k, c)));
           first += type.getNumElements();
         }
+        // Each element of a's column is spread over a vector once for each vector of the row; b's
+        // vectors are loaded once for all rows.
         unsigned next = 0;
         for (Value r : row) {
           Value left = memref::LoadOp::create(b, loc, lhs, at(r, k));
@@ -99,6 +103,7 @@ struct DotEmitter {
       }
       scf::YieldOp::create(b, loc, sums);
     }
+    // One read and one write of the accumulator for the whole depth.
     unsigned next = 0;
     for (Value r : row) {
       for (auto [c, type] : llvm::zip(column, types)) {
@@ -114,7 +119,11 @@ struct DotEmitter {
   /// Asks for this block's share of the memory where a loop over the depth will read next: the
   /// operands one depth further on. Where the guess is wrong nothing is read. Scratch is near
   /// already.
+  /// The next read of a and b is supposed to be at k + depth: a loop of the program around this
+  /// product walks along the depth. A block prefetches its share of one such step: blocks along N
+  /// divide a's, blocks along M divide b's, so that every line is asked for about once.
   void prefetchNext(Value i, Value j, int64_t height, int64_t width) {
+    // Elements in a line of 64 bytes.
     int64_t line = std::max<int64_t>(1, 512 / element.getIntOrFloatBitWidth());
     auto prefetch = [&](Value memory, Value r, Value c) {
       memref::PrefetchOp::create(b, loc, memory, at(r, c), /*isWrite=*/false, /*localityHint=*/2,
@@ -147,6 +156,8 @@ struct DotEmitter {
   }
 
   /// Calls `body` on the blocks of `step` in [0, size), and once on what is left.
+  /// `size` and `step` are known: what is left is a block of its own with its own, smaller
+  /// constants.
   void blocks(int64_t size, int64_t step, function_ref<void(Value, int64_t)> body) {
     int64_t whole = size / step * step;
     if (whole) {
@@ -161,6 +172,7 @@ struct DotEmitter {
 
   /// Copies the columns at `j` of the right operand side by side: as they lie, their rows may fall
   /// on few cache sets, and every block of rows reads them again.
+  /// Worth its copy only if more than one block of rows reads it: see `emit`.
   Value pack(Value j, ArrayRef<int64_t> widths) {
     int64_t width = 0;
     for (int64_t w : widths)
@@ -181,6 +193,8 @@ struct DotEmitter {
   }
 
   void emit(int64_t blockRows, int64_t blockVectors, int64_t lanes) {
+    // Columns outside, rows inside: `packed` is read by all blocks of rows while it is in the
+    // cache.
     blocks(columns, blockVectors * lanes, [&](Value j, int64_t width) {
       SmallVector<int64_t> widths(width / lanes, lanes);
       if (width % lanes)
@@ -209,6 +223,7 @@ struct CPULowerDot : tile::impl::CPULowerDotBase<CPULowerDot> {
     Value lhs = op.getDpsInputs()[0], rhs = op.getDpsInputs()[1], acc = op.getDpsInits()[0];
     auto lhsType = cast<MemRefType>(lhs.getType()), accType = cast<MemRefType>(acc.getType());
     // A vector needs neighbours: what is strided in its last dimension keeps the plain loops.
+    // A strided left operand is fine: its elements are read one by one.
     for (Value operand : {rhs, acc})
       if (!cast<MemRefType>(operand.getType()).isLastDimUnitStride())
         return;

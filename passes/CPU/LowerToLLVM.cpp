@@ -114,6 +114,8 @@ struct CPULowerToLLVM : tile::impl::CPULowerToLLVMBase<CPULowerToLLVM> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
     LowerToLLVMOptions options(context);
+    // Buffers first: their descriptors are built with the converter of the full conversion, so that
+    // casts between them and the other patterns' values cancel.
     LLVMTypeConverter converter(context, options);
     for (auto function : llvm::make_early_inc_range(getOperation().getOps<func::FuncOp>()))
       if (!function.isDeclaration() && failed(placeBuffers(function, converter)))
@@ -129,6 +131,7 @@ struct CPULowerToLLVM : tile::impl::CPULowerToLLVMBase<CPULowerToLLVM> {
     ub::populateUBToLLVMConversionPatterns(converter, patterns);
     LLVMConversionTarget target(*context);
     target.addLegalOp<ModuleOp>();
+    // Full: an operation that no pattern takes is an error of the compiler and must not reach LLVM.
     if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
       signalPassFailure();
   }

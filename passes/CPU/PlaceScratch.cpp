@@ -24,6 +24,7 @@ namespace tile {
 /// Buffers up to this size live on the stack, where LLVM can turn them into registers.
 static constexpr int64_t stackBytes = 1024;
 
+/// Dropped here: the layout that bufferization chose for the type. A buffer of its own is dense.
 static Value allocate(OpBuilder &b, Location loc, Type type) {
   auto memref = cast<MemRefType>(type);
   return memref::AllocOp::create(b, loc,
@@ -37,6 +38,8 @@ static Value castTo(OpBuilder &b, Location loc, Value buffer, Type type) {
 
 /// True if `buffer` is part of memory allocated in `loop`, hence of no buffer that the loop
 /// carries.
+/// Walks through subviews and casts to the allocation behind them. A block argument has none, and
+/// counts as possibly another carried buffer.
 static bool isAllocatedIn(Value buffer, Operation *loop) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     buffer = view.getViewSource();
@@ -64,6 +67,9 @@ static void carryInPlace(Operation *loop, MutableOperandRange inits, ValueRange 
   }
   // A value that may be another carried buffer goes through a temporary: a swap must not overwrite
   // what it has yet to read.
+  // Two rounds: all sources are safe before the first home is written.
+  //
+  //    loop carries (x, y), yields (y, x)      tmp0 = y; tmp1 = x      home0 = tmp0; home1 = tmp1
   b.setInsertionPoint(yield);
   SmallVector<std::pair<Value, Value>> copies;
   for (unsigned i : moved) {
@@ -90,12 +96,15 @@ static void carryInPlace(scf::ForOp loop) {
     if (!home)
       continue;
     // The carried value stands unused from here on; canonicalisation drops it.
+    // Uses of the loop's result read the home: the loop's last trip has copied its value there.
     yield.setOperand(i, loop.getInits()[i]);
     loop.getResult(i).replaceAllUsesWith(
         castTo(b, loop.getLoc(), home, loop.getResult(i).getType()));
   }
 }
 
+/// The condition's operands and the loop's results need nothing: they are homes already, or values
+/// of the last trip, which stand till the next one begins.
 static void carryInPlace(scf::WhileOp loop) {
   SmallVector<Value> homes;
   carryInPlace(loop, loop.getInitsMutable(), loop.getBeforeArguments(), loop.getYieldOp(), homes);
@@ -105,6 +114,8 @@ static void carryInPlace(scf::WhileOp loop) {
 }
 
 static LogicalResult place(func::FuncOp function) {
+  // Inner loops come before the loops around them (post-order), so that an outer loop sees homes of
+  // inner ones as buffers allocated in it.
   SmallVector<Operation *> loops;
   function.walk([&](Operation *op) {
     if (isa<scf::ForOp, scf::WhileOp>(op))
@@ -126,6 +137,7 @@ static LogicalResult place(func::FuncOp function) {
     if (!type.hasStaticShape())
       return op.emitOpError("expected scratch of static shape, found ") << type;
     b.setInsertionPointToStart(&entry);
+    // An element below a byte takes one, as tile-cpu-store-bool-as-byte makes it so afterwards.
     Type element = type.getElementType();
     int64_t bytes = type.getNumElements() *
                     (element.isIndex() ? 8 : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8));

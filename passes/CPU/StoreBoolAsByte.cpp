@@ -14,6 +14,9 @@ namespace tile {
 
 namespace {
 struct CPUStoreBoolAsByte : tile::impl::CPUStoreBoolAsByteBase<CPUStoreBoolAsByte> {
+  // Types of buffers change in place, everywhere at once: on entry no operation but loads and
+  // stores cares for the element type (linalg has become loops). Values in registers keep their
+  // types.
   void runOnOperation() override {
     Type byte = IntegerType::get(&getContext(), 8);
     auto isSmall = [](Type type) { return type.isInteger(1) || type.isInteger(4); };
@@ -22,6 +25,7 @@ struct CPUStoreBoolAsByte : tile::impl::CPUStoreBoolAsByteBase<CPUStoreBoolAsByt
       if (type && isSmall(type.getElementType()))
         value.setType(type.clone(byte));
     };
+    // Noted by the type of the value, which stays; the buffer's is changed by then.
     SmallVector<Operation *> accesses;
     getOperation()->walk([&](Operation *op) {
       for (Region &region : op->getRegions())
@@ -36,6 +40,7 @@ struct CPUStoreBoolAsByte : tile::impl::CPUStoreBoolAsByteBase<CPUStoreBoolAsByt
     for (Operation *op : accesses) {
       OpBuilder b(op);
       if (auto store = dyn_cast<memref::StoreOp>(op)) {
+        // A nibble's upper half is 0 in scratch, and a bool is 0 or 1. Loads rely on neither.
         store.getValueMutable().assign(
             arith::ExtUIOp::create(b, op->getLoc(), byte, store.getValue()));
         continue;

@@ -30,6 +30,7 @@ static LogicalResult parseBindings(Location where, ArrayRef<std::string> options
 }
 
 /// Whether `value` keeps the contract of `dim`; an error at the kernel if not.
+/// Bounds come first: a multiple outside of them would be found by the launcher only.
 static LogicalResult checkContract(KernelOp kernel, DimAttr dim, int64_t value) {
   if (value < dim.getMin() || value > dim.getMax())
     return kernel.emitOpError() << "expects dimension '" << dim.getName() << "' in " << dim.getMin()
@@ -42,6 +43,8 @@ static LogicalResult checkContract(KernelOp kernel, DimAttr dim, int64_t value) 
 }
 
 /// Binds those dimensions of the kernel that `bindings` names, and notes their names in `found`.
+/// Bound dimensions leave `dims`, and thereby the kernel's machine arguments: see the ABI in
+/// docs/Architecture.md.
 static LogicalResult bindKernel(KernelOp kernel, const Bindings &bindings,
                                 llvm::StringSet<> &found) {
   SmallVector<Attribute> free;
@@ -81,6 +84,7 @@ struct BindDimensions : impl::BindDimensionsBase<BindDimensions> {
     for (auto kernel : getOperation().getOps<KernelOp>())
       if (failed(bindKernel(kernel, bindings, found)))
         return signalPassFailure();
+    // A name that no kernel has is a mistake of the caller, one that only some kernels have is not.
     for (const auto &[name, value] : bindings)
       if (!found.contains(name)) {
         emitError(getOperation().getLoc()) << "no kernel has a dimension '" << name << "' to bind";

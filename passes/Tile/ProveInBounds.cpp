@@ -14,6 +14,9 @@ namespace tile {
 
 /// The dimension of which a multiple of the access's size would prove dimension `dim` in bounds;
 /// empty if none would.
+/// By trial: each dimension of the kernel in turn is supposed to be a multiple, and the proof is
+/// tried again. The supposition is taken back before return, so that no proof of a later access
+/// rests on it.
 template <typename Access>
 static StringRef helpfulContract(Access access, unsigned dim, IndexBounds &bounds) {
   int64_t size = access.getSizes()[dim];
@@ -41,6 +44,7 @@ template <typename Access> static void remark(Access access, unsigned dim, Index
 }
 
 /// Sets in_bounds where it can be proven; whether anything is left to mask goes to the remarks.
+/// A dimension once marked stays marked: in_bounds is a promise that passes behind this one keep.
 template <typename Access> static void prove(Access access, IndexBounds &bounds, bool remarks) {
   SmallVector<bool> proven(access.getInBounds());
   for (unsigned dim = 0; dim < proven.size(); ++dim) {

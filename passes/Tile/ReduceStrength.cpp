@@ -48,6 +48,7 @@ static Value constantLike(OpBuilder &b, Location loc, Type type, double number) 
 }
 
 /// x / d with d the same along a row: x times one reciprocal.
+/// Needs `arcp`: x times the rounded reciprocal differs from the quotient by an ulp or two.
 static LogicalResult shareReciprocal(arith::DivFOp op, PatternRewriter &rewriter) {
   using Flags = arith::FastMathFlags;
   Value divisor = getRepeated(op.getRhs());
@@ -65,9 +66,16 @@ static LogicalResult shareReciprocal(arith::DivFOp op, PatternRewriter &rewriter
 
 /// exp(x - t) with t the same along a row: exp2(x log2(e) - t log2(e)), where the first product and
 /// the difference fuse.
+/// One fused operation in the place of a subtraction and a product: on a GPU ex2.approx takes a
+/// power of two, and the factor of log2(e) for it would be one more instruction for each element.
+///
+///    x - t    then * log2(e), ex2        three for each element
+///    fma(x, log2(e), -t * log2(e)), ex2  two, and one for each row
 static LogicalResult foldScaleOfExp(mlir::math::ExpOp op, PatternRewriter &rewriter) {
   using Flags = arith::FastMathFlags;
   auto difference = op.getOperand().getDefiningOp<arith::SubFOp>();
+  // The exponent must be free to differ by the rounding of two products, which `afn` and `reassoc`
+  // say.
   if (!difference || !bitEnumContainsAll(op.getFastmath(), Flags::afn | Flags::reassoc) ||
       !bitEnumContainsAll(difference.getFastmath(), Flags::reassoc | Flags::contract))
     return failure();
@@ -86,6 +94,8 @@ static LogicalResult foldScaleOfExp(mlir::math::ExpOp op, PatternRewriter &rewri
   Value lowest =
       constantLike(rewriter, loc, small, llvm::APFloat::getLargest(format, /*Negative=*/true));
   Value finite = arith::MaximumFOp::create(rewriter, loc, product, lowest);
+  // An infinite shift must stay infinite: -inf - -inf is NaN in both forms, and stays what the
+  // program computes.
   Value infinity =
       constantLike(rewriter, loc, small, llvm::APFloat::getInf(format, /*Negative=*/true));
   Value isInfinite =

@@ -20,6 +20,8 @@ static Value splatOf(Value tile) {
 }
 
 /// The value of a bool scalar, or of every element of a bool tile, if it is a known constant.
+/// A tile counts only if all its elements are equal: known at compile time, or a splat of a known
+/// scalar.
 static std::optional<bool> constantBool(Value value) {
   Attribute attr;
   if (!value || !matchPattern(value, m_Constant(&attr))) {
@@ -81,6 +83,8 @@ static LogicalResult mergeBroadcasts(BroadcastOp op, PatternRewriter &rewriter) 
 }
 
 /// Moving equal elements about gives a splat of another shape.
+/// True of permutations, reshapes and broadcasts alike, as each element of the result is one of the
+/// source.
 template <typename Op> static LogicalResult moveSplat(Op op, PatternRewriter &rewriter) {
   Value scalar = splatOf(op.getSource());
   if (!scalar)
@@ -99,6 +103,8 @@ static LogicalResult foldInside(InsideOp op, PatternRewriter &rewriter) {
 }
 
 /// A load that nothing passes is padding; a mask that passes everything is none.
+/// The operand goes, not only its value: an access without a mask may be vectorised and copied by
+/// TMA.
 template <typename Op> static LogicalResult simplifyLoad(Op op, PatternRewriter &rewriter) {
   std::optional<bool> mask = constantBool(op.getMask());
   if (!mask)
