@@ -38,6 +38,8 @@ struct Request {
   unsigned start, end;
   int64_t offset = 0;
 
+  // Both ends belong to it: what is written by the operation that reads the other must not share
+  // its bytes.
   bool livesWith(const Request &other) const { return start <= other.end && other.start <= end; }
 };
 
@@ -45,6 +47,8 @@ struct Request {
 
 /// Collects the last operation at which `memory` may be read: uses in loops below the definition
 /// count to the loop's end.
+/// From a use in a loop the interval goes on to the loop's end: the next trip reads it again. A
+/// loop that holds the definition as well ends the lifetime with the trip.
 static LogicalResult extendOverUses(Value memory, Block *home,
                                     const DenseMap<Operation *, unsigned> &lastInside,
                                     unsigned &end) {
@@ -52,6 +56,7 @@ static LogicalResult extendOverUses(Value memory, Block *home,
     if (user->hasTrait<OpTrait::IsTerminator>() || user->getNumRegions())
       return user->emitOpError(
           "takes a tile of shared memory through control flow, which is not supported");
+    // Of a product in flight, the use ends where the product is waited for.
     Operation *inHome = getCompletion(user, home);
     end = std::max(end, lastInside.lookup(inHome));
     if (isa<MemDescPermuteOp, SlotOp>(user))
@@ -63,6 +68,7 @@ static LogicalResult extendOverUses(Value memory, Block *home,
 
 /// Every operation of the kernel that needs shared memory, with its lifetime. Tiles of `ring`, if
 /// there is one, count as `stages` slots that live as long as the ring's loop.
+/// With `ring`, this is a trial: what would be needed if these tiles had so many slots.
 static FailureOr<SmallVector<Request>>
 collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages = 1) {
   // Numbers of an operation and of the last one nested in it.
@@ -83,6 +89,8 @@ collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages 
     if (need.use == SharedUse::None)
       return WalkResult::advance();
     Request request{op, need, first[op], first[op]};
+    // Alive throughout: rings and staging memory are touched by other warps, or by copies under
+    // way.
     if (need.use == SharedUse::Persistent)
       request.start = 0, request.end = count;
     if (need.use == SharedUse::Allocates &&
@@ -112,6 +120,7 @@ FailureOr<SmallVector<SharedLifetime>> tile::gpu::getSharedLifetimes(KernelOp ke
 }
 
 /// The requests, the largest first; or first of all those that live as long as the kernel.
+/// Large ones first leave fewer gaps; ties by the text's order keep the result the same each time.
 static SmallVector<Request *> sortBySize(MutableArrayRef<Request> requests,
                                          bool persistentFirst = false) {
   SmallVector<Request *> order;
@@ -129,6 +138,8 @@ static SmallVector<Request *> sortBySize(MutableArrayRef<Request> requests,
 
 /// First fit, the largest first, or first of all those that live as long as the kernel: these
 /// leave no gaps then. Returns the bytes taken in all.
+/// Each takes the lowest place that is free for its whole lifetime: linear in those that were
+/// placed, for each.
 static int64_t place(MutableArrayRef<Request> requests, bool persistentFirst = false) {
   int64_t total = 0;
   SmallVector<Request *> placed; // by offset
@@ -137,6 +148,7 @@ static int64_t place(MutableArrayRef<Request> requests, bool persistentFirst = f
     for (Request *other : placed) {
       if (!request->livesWith(*other))
         continue;
+      // A gap below the next neighbour is wide enough.
       if (offset + request->need.bytes <= other->offset)
         break;
       offset = std::max<int64_t>(
@@ -151,12 +163,14 @@ static int64_t place(MutableArrayRef<Request> requests, bool persistentFirst = f
   return total;
 }
 
+/// How much a choice of stages would take, before anything is changed.
 std::optional<int64_t> tile::gpu::planSharedBytes(KernelOp kernel, const CopyRing &ring,
                                                   int64_t stages) {
   auto requests = collectRequests(kernel, &ring, stages);
   return failed(requests) ? std::nullopt : std::optional<int64_t>(place(*requests));
 }
 
+/// As if fetches had no memory: that is given out by stages, of what is left.
 std::optional<int64_t> tile::gpu::planBytesBesideFetches(KernelOp kernel) {
   auto requests = collectRequests(kernel);
   if (failed(requests))
@@ -171,6 +185,7 @@ static constexpr int64_t smallScratch = 512;
 /// Gives each small scratch bytes of its own for the whole kernel, so that one reduction need not
 /// wait, at a barrier more, until the block is done with the one before. Returns the bytes taken in
 /// all, or nothing if that is too much.
+/// Keeps offsets, so that a failed trial leaves no trace.
 static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t limit,
                                          SmallVector<int64_t> &offsets) {
   int64_t small = 0;
@@ -181,6 +196,7 @@ static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t 
       request.end = ~0u;
     }
   int64_t total = place(requests);
+  // Too many small ones would take memory that occupancy needs.
   if (small > 8 * smallScratch || total > limit)
     return std::nullopt;
   for (Request &request : requests)
@@ -220,6 +236,8 @@ static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> re
 
 namespace {
 
+/// On exit each operation with a need has its offset in bytes, and the kernel the total. Everything
+/// behind this pass relies on offsets not to change.
 struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
   using Base::Base;
 
@@ -232,6 +250,8 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
         return signalPassFailure();
   }
 
+  // Three tries, each tighter: small scratch apart, all shared by lifetime, persistent memory
+  // first.
   LogicalResult allocate(KernelOp kernel, const GPUTarget &target) {
     int64_t limit = target.limits.sharedPerBlock();
     auto requests = collectRequests(kernel);

@@ -31,9 +31,11 @@ template <typename... Ops> static bool contains(Operation *op) {
 }
 
 /// True if loads inside `op` come through a ring, which a producer warp fills ahead.
+/// The consumers' side waits at rings.
 static bool hasProducer(Operation *op) { return contains<RingWaitOp>(op); }
 
 /// True if loads inside `op` run ahead of the arithmetic, whoever makes them.
+/// Or at cp.async groups, without a producer.
 static bool isPipelined(Operation *op) { return contains<RingWaitOp, AsyncWaitOp>(op); }
 
 /// A loop that only fetches for one of the consumers, which has the same attributes.
@@ -52,6 +54,7 @@ struct TileGPUApplyLoopAttributes
     target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
+    // Reports come first, for all loops: unrolling duplicates loops, and messages with them.
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       reportKernel(kernel);
       SmallVector<scf::ForOp> loops; // inner ones first
@@ -73,6 +76,7 @@ private:
   bool canPipeline() const { return copiesAhead(*target); }
 
   /// A warning, or a remark where the target lacks the feature anyway.
+  /// A target without the feature is no mistake of the source, which may be for several targets.
   void report(Operation *op, const Twine &attribute, const Twine &reason) {
     InFlightDiagnostic message = canPipeline() ? op->emitWarning() : remarkOn(op);
     message << attribute << " has no effect: " << reason;
@@ -97,6 +101,8 @@ private:
     auto requested = kernel->getAttrOfType<ArrayAttr>(requestedName);
     if (!requested)
       return;
+    // Reported for names that the source has written; stages and consumers that the compiler chose
+    // are its own affair.
     bool pipelined = isPipelined(kernel), specialized = hasProducer(kernel);
     for (StringRef name : requested.getAsValueRange<StringAttr>()) {
       auto value =
@@ -113,6 +119,7 @@ private:
       report(loop, "stages(" + Twine(stages.getInt()) + ")", whyNoStages());
     if (!loop->hasAttr(flattenName))
       return;
+    // Flattening is the default with a producer.
     if (hasProducer(loop))
       remarkOn(loop) << "flatten changes nothing: the producer warp runs ahead from the last "
                         "trip of this loop into the next of the "
@@ -124,6 +131,8 @@ private:
   void unroll(scf::ForOp loop, int64_t factor) {
     if (factor < 2)
       return;
+    // Trips of a pipelined loop hand over slots and phases: written out, they would still be one
+    // after the other.
     if (isPipelined(loop)) {
       loop.emitWarning()
           << "unroll(" << factor
@@ -131,6 +140,7 @@ private:
       return;
     }
     loop->removeAttr(unrollName);
+    // No more trips than copies: no loop is left.
     std::optional<APInt> trips = loop.getStaticTripCount();
     bool whole = trips && trips->getSExtValue() <= factor;
     if (failed(whole

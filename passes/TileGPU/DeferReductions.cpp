@@ -33,6 +33,7 @@ namespace {
 
 /// A running maximum `m' = max(m, max(x))`, or a sum: `s' = s + sum(x)`, or one that follows a
 /// maximum: `s' = s exp(m - m') + sum(exp(x - m'))`.
+/// `index` is the place among the loop's carried values, and stays: the new loop carries as many.
 struct Carried {
   unsigned index = 0; // among the loop's values
   bool isMax = false;
@@ -51,6 +52,7 @@ struct Carried {
 struct Plan {
   scf::ForOp loop;
   SmallVector<Carried> carried;
+  // Neither cloned nor mapped: the new loop has others in their place.
   llvm::SetVector<Operation *> replaced; // operations of the body that the new one does without
   int64_t lanes = 0;
 
@@ -63,6 +65,7 @@ struct Plan {
 } // namespace
 
 /// A reduction of a line of f32 of the kind asked for, with one use.
+/// One use: the value before the loop's end is nobody else's.
 static ReduceOp asReduction(Value value, ReduceKind kind) {
   auto reduce = value.getDefiningOp<ReduceOp>();
   if (!reduce || reduce.getKind() != kind || !reduce.getType().isF32() ||
@@ -84,6 +87,7 @@ static bool mayRegroup(Operation *op) {
 }
 
 /// From a finite start a thread that has seen nothing but -inf takes part like any other.
+/// -inf as a start would make exp(m - m') of a thread without elements exp(-inf + inf), NaN.
 static std::optional<Carried> matchMax(scf::ForOp loop, unsigned index) {
   Value argument = loop.getRegionIterArg(index);
   auto update = loop.getYieldedValues()[index].getDefiningOp<arith::MaximumFOp>();
@@ -107,6 +111,7 @@ static std::optional<Carried> matchMax(scf::ForOp loop, unsigned index) {
 static std::optional<Carried> matchSum(scf::ForOp loop, unsigned index, Plan &plan) {
   Value argument = loop.getRegionIterArg(index);
   auto update = loop.getYieldedValues()[index].getDefiningOp<arith::AddFOp>();
+  // reassoc on the addition: the sum may be taken in any order.
   if (!update || !mayRegroup(update) || !update->hasOneUse() || !argument.hasOneUse())
     return std::nullopt;
   Carried carried;
@@ -117,6 +122,7 @@ static std::optional<Carried> matchSum(scf::ForOp loop, unsigned index, Plan &pl
       break;
   if (!carried.reduce)
     return std::nullopt;
+  // Either s + sum(x), or s * factor + sum(power).
   Value rest = getOther(update, carried.reduce.getResult());
   carried.tile = carried.reduce.getSource();
   if (rest == argument)
@@ -138,6 +144,7 @@ static std::optional<Carried> matchSum(scf::ForOp loop, unsigned index, Plan &pl
   carried.splat = carried.difference.getRhs().getDefiningOp<tensor::SplatOp>();
   if (!carried.splat || !carried.splat->hasOneUse())
     return std::nullopt;
+  // The factor and the power must be of the same maximum, old and new.
   for (Carried &max : plan.carried)
     if (max.isMax && carried.change.getLhs() == loop.getRegionIterArg(max.index) &&
         carried.change.getRhs() == max.update->getResult(0) &&
@@ -145,6 +152,7 @@ static std::optional<Carried> matchSum(scf::ForOp loop, unsigned index, Plan &pl
       carried.follows = max.index;
   if (carried.follows < 0)
     return std::nullopt;
+  // What is reduced is x itself: the power is computed anew from each lane's own maximum.
   carried.tile = carried.difference.getLhs();
   return carried;
 }
@@ -158,6 +166,7 @@ static int64_t countLanes(KernelOp kernel, int64_t block) {
 }
 
 /// Bits of the narrowest elements in memory that `tile` is computed from, element by element.
+/// Through element-wise work, as a load of bf16 that was widened: the load decides on 16 bytes.
 static unsigned getNarrowest(Value tile, unsigned depth = 0) {
   unsigned bits = std::max(8u, getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth());
   Operation *op = tile.getDefiningOp();
@@ -182,6 +191,7 @@ static std::optional<Plan> makePlan(KernelOp kernel, scf::ForOp loop) {
   for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i)
     if (auto sum = matchSum(loop, i, plan))
       plan.carried.push_back(*sum);
+  // Null where a plain sum has none.
   for (Carried &c : plan.carried)
     for (Operation *op : {c.update, c.reduce.getOperation(), c.scaled.getOperation(),
                           c.factor.getOperation(), c.power.getOperation(), c.change.getOperation(),
@@ -189,6 +199,7 @@ static std::optional<Plan> makePlan(KernelOp kernel, scf::ForOp loop) {
       if (op)
         plan.replaced.insert(op);
   // Nothing else may see a value before the loop's end.
+  // A use in the loop would see a thread's own part, where the program has the whole.
   auto isPrivate = [&](Value value) {
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       return plan.replaced.contains(user) || user == loop.getBody()->getTerminator();
@@ -197,6 +208,7 @@ static std::optional<Plan> makePlan(KernelOp kernel, scf::ForOp loop) {
   bool sums = false;
   for (Carried &c : plan.carried) {
     Value next = c.update->getResult(0);
+    // Yielded once, in its own place: no swaps between carried values.
     if (!isPrivate(loop.getRegionIterArg(c.index)) || !isPrivate(next) ||
         llvm::count(loop.getYieldedValues(), next) != 1 ||
         llvm::is_contained(loop.getYieldedValues(), loop.getRegionIterArg(c.index)))
@@ -204,11 +216,14 @@ static std::optional<Plan> makePlan(KernelOp kernel, scf::ForOp loop) {
     sums |= !c.isMax;
     int64_t block = cast<RankedTensorType>(c.tile.getType()).getDimSize(0),
             lanes = countLanes(kernel, block);
+    // One shape for all of the loop's reductions: a thread's lanes of maxima and sums must be the
+    // same positions.
     if (!llvm::isPowerOf2_64(block) || !llvm::isPowerOf2_64(lanes) ||
         block < lanes * getVector(c.tile) || (plan.lanes && plan.lanes != lanes))
       return std::nullopt;
     plan.lanes = lanes;
   }
+  // A maximum alone is not worth the change.
   if (!sums)
     return std::nullopt;
   return plan;
@@ -221,23 +236,28 @@ class Writer {
 public:
   explicit Writer(Plan &plan) : plan(plan), b(plan.loop), loc(plan.loop.getLoc()) {}
 
+  // The old loop stays until the new one is complete, since operations are cloned from it.
   void run() {
     scf::ForOp loop = plan.loop;
     lineType = RankedTensorType::get({plan.lanes}, b.getF32Type());
     SmallVector<Value> inits(loop.getInitArgs());
     for (Carried &c : plan.carried) {
+      // Maxima start from the program's value in each lane: it counts once however often it is
+      // taken. Sums start from 0, and the program's start is added at the end.
       Value start = c.isMax ? inits[c.index]
                             : Value(arith::ConstantOp::create(b, loc, b.getF32FloatAttr(0.0)));
       inits[c.index] = tensor::SplatOp::create(b, loc, lineType, start);
     }
     auto made = scf::ForOp::create(b, loc, loop.getLowerBound(), loop.getUpperBound(),
                                    loop.getStep(), inits);
+    // stages(n) and other requests go along.
     made->setAttrs(loop->getAttrs());
     mapping.map(loop.getInductionVar(), made.getInductionVar());
     mapping.map(loop.getRegionIterArgs(), made.getRegionIterArgs());
     if (!made.getBody()->empty()) // a loop that carries nothing is made with its terminator
       made.getBody()->back().erase();
     b.setInsertionPointToEnd(made.getBody());
+    // Everything is cloned but what is replaced; an update is written where the old one stood.
     for (Operation &op : loop.getBody()->without_terminator()) {
       if (!plan.replaced.contains(&op))
         b.clone(op, mapping);
@@ -258,8 +278,12 @@ public:
 
 private:
   /// The block as [turns, threads, neighbours].
+  /// Position = (turn * lanes + lane) * vector + neighbour: lane l of every turn is thread l's, 16
+  /// bytes at a time.
   Value deal(Value tile) {
     Value mapped = mapping.lookupOrDefault(tile);
+    // The narrow tile is dealt out and widened afterwards, so that the load's layout is for its own
+    // width.
     auto widened = tile.getDefiningOp<arith::ExtFOp>();
     Value narrow = widened ? mapping.lookupOrDefault(widened.getIn()) : mapped;
     auto type = cast<RankedTensorType>(narrow.getType());
@@ -272,6 +296,7 @@ private:
     return dealt;
   }
 
+  // Along neighbours and turns, both of which a thread holds: no shuffle.
   Value reduce(Value dealt, ReduceKind kind) {
     auto type = cast<RankedTensorType>(dealt.getType());
     auto rows = RankedTensorType::get({type.getDimSize(0), plan.lanes}, b.getF32Type());
@@ -284,6 +309,7 @@ private:
     if (c.isMax) {
       next = arith::MaximumFOp::create(b, loc, old, reduce(dealt, ReduceKind::Max));
     } else {
+      // As the program: s * exp(m - m'), with m and m' of this lane.
       if (c.follows >= 0) {
         Value before = mapping.lookup(plan.loop.getRegionIterArg(c.follows));
         Value top = mapping.lookup(plan.find(c.follows)->update->getResult(0));
@@ -304,6 +330,7 @@ private:
   }
 
   /// One value of all threads', with the one that the loop began with.
+  /// By lanes, which now do meet: the one reduction across threads.
   Value join(Carried &c, scf::ForOp made, ArrayRef<Value> results) {
     Value line = made.getResult(c.index), start = plan.loop.getInitArgs()[c.index];
     auto reduceLine = [&](Value v, ReduceKind kind) {
@@ -311,6 +338,7 @@ private:
     };
     if (c.isMax)
       return reduceLine(line, ReduceKind::Max);
+    // Sums are relative to each lane's maximum: first to the common one, then added.
     if (c.follows >= 0) {
       Value top = results[c.follows], tops = made.getResult(c.follows);
       auto rescale = [&](Value sum, Value from, Value to) -> Value {
@@ -334,6 +362,7 @@ private:
 
 struct TileGPUDeferReductions : tile::impl::TileGPUDeferReductionsBase<TileGPUDeferReductions> {
   void runOnOperation() override {
+    // Inner loops first, by the walk; an outer loop is not changed by a change within.
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       SmallVector<scf::ForOp> loops;
       kernel.getBody().walk([&](scf::ForOp loop) { loops.push_back(loop); });

@@ -51,6 +51,8 @@ bool mayRegroup(arith::ArithFastMathInterface op) {
 
 /// Takes the axis of the sum apart; false if no lanes share a row, or not as neighbouring bits of
 /// the position.
+/// Lanes' bits along the axis must follow each other, 2^a to 2^b, so that the axis splits in three
+/// by a reshape.
 bool splitAxis(RowSum &sum) {
   RankedTensorType type = sum.reduce.getSource().getType();
   LinearLayout layout = getLayout(type);
@@ -65,6 +67,7 @@ bool splitAxis(RowSum &sum) {
       return false;
     lanes |= bit;
   }
+  // Registers may have the bits above and below; a warp that has any would need shared memory.
   for (InDim dim : {InDim::Register, InDim::Warp})
     for (const Coord &basis : layout.getBases(dim))
       if ((basis[sum.axis] & lanes) || (dim == InDim::Warp && basis[sum.axis]))
@@ -86,6 +89,8 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
   sum.index = index;
   BlockArgument argument = loop.getRegionIterArg(index);
   sum.update = loop.getYieldedValues()[index].getDefiningOp<arith::AddFOp>();
+  // One use each, and from 0: nobody sees the sum before the loop's end, and lanes may begin with
+  // 0.
   if (!sum.update || !mayRegroup(sum.update) || !sum.update->hasOneUse() || !argument.hasOneUse() ||
       sum.update->getBlock() != loop.getBody() ||
       !matchPattern(loop.getInitArgs()[index], m_AnyZeroFloat()))
@@ -102,6 +107,7 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
       !isa<RankedTensorType>(sum.reduce.getType()))
     return std::nullopt;
   sum.axis = *sum.reduce.getAxis();
+  // s * f: f must be a number of the row, the same for all its lanes.
   if (rest != argument) {
     sum.scaled = rest.getDefiningOp<arith::MulFOp>();
     if (!sum.scaled || !mayRegroup(sum.scaled) || !sum.scaled->hasOneUse() ||
@@ -114,6 +120,7 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
   if (!splitAxis(sum))
     return std::nullopt;
   // Both ways between a number a row and one for each lane of a row move nothing between threads.
+  // Then reshape and broadcast only rename registers.
   LinearLayout partial = sum.layout.dropDim(sum.axis + 2).dropDim(sum.axis),
                row = getLayout(cast<RankedTensorType>(argument.getType()));
   SmallVector<int64_t> column(cast<RankedTensorType>(argument.getType()).getShape());
@@ -125,6 +132,7 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
 }
 
 /// Writes a loop that carries a sum for each lane in place of the old one.
+/// The old body moves over, and its sum is replaced by one of the lane's own elements.
 scf::ForOp defer(RowSum &sum) {
   OpBuilder b(sum.loop);
   Location loc = sum.update.getLoc();
@@ -145,6 +153,7 @@ scf::ForOp defer(RowSum &sum) {
   auto loop = scf::ForOp::create(b, sum.loop.getLoc(), sum.loop.getLowerBound(),
                                  sum.loop.getUpperBound(), sum.loop.getStep(), inits);
   loop->setAttrs(sum.loop->getAttrs());
+  // The builder has made a terminator only if the loop carries nothing.
   if (!loop.getBody()->empty())
     loop.getBody()->back().erase();
   BlockArgument argument = loop.getRegionIterArg(sum.index);
@@ -159,6 +168,7 @@ scf::ForOp defer(RowSum &sum) {
   b.setInsertionPoint(sum.update);
   Value tile = ReshapeOp::create(b, loc, typeOf(sum.layout), sum.reduce.getSource()),
         before = argument;
+  // Inner and outer positions, both in the lane's registers.
   tile = add(add(tile, sum.layout, sum.axis + 2), folded, sum.axis);
   if (sum.scaled) {
     SmallVector<int64_t> column(partial.getShape());
@@ -175,6 +185,7 @@ scf::ForOp defer(RowSum &sum) {
     sum.scaled.erase();
   sum.reduce.erase();
 
+  // Across lanes, once.
   b.setInsertionPointAfter(loop);
   SmallVector<Value> results(loop.getResults());
   results[sum.index] = add(results[sum.index], partial, sum.axis);
@@ -188,6 +199,7 @@ struct TileGPUDeferRowSums : tile::impl::TileGPUDeferRowSumsBase<TileGPUDeferRow
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       SmallVector<scf::ForOp> loops;
       kernel.getBody().walk([&](scf::ForOp loop) { loops.push_back(loop); });
+      // Each rewrite makes a new loop, in which the next sum is looked for.
       for (scf::ForOp loop : loops)
         for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i)
           if (auto sum = match(loop, i))

@@ -11,6 +11,7 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
+/// As in memory: bool a byte, index eight. Nibbles have their four bits.
 unsigned tile::gpu::getElementBits(Type type) {
   if (type.isIndex())
     return 64;
@@ -21,6 +22,7 @@ static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(t
 
 /// The tensor cores' type for an operand's element; none where this compiler does not lower it to
 /// them.
+/// f32 counts as TF32 only where the product's precision allows it.
 static std::optional<MatrixElement> getOperandElement(DotOp dot) {
   Type a = dot.getA().getType().getElementType(), b = dot.getB().getType().getElementType();
   if (isFloat8(a) && isFloat8(b))
@@ -67,6 +69,8 @@ static Extents getExtents(DotOp dot) {
   return {c[c.size() - 2], c.back(), dot.getA().getType().getShape().back()};
 }
 
+/// wgmma has 64 rows at least and 8 columns at least: a low and wide product is computed
+/// transposed.
 bool tile::gpu::isSwapped(DotOp dot) {
   if (dot.getType().getRank() != 2)
     return false;
@@ -82,6 +86,7 @@ static Extents getWgmmaExtents(DotOp dot) {
 
 /// The reason why a dot cannot use the wgmma instruction for its elements, whatever the number of
 /// warps.
+/// In words for a remark; empty if extents are fine.
 static std::string explainByExtents(DotOp dot, const MatrixInstruction &wgmma) {
   auto [m, n, k] = getWgmmaExtents(dot);
   Type a = dot.getA().getType().getElementType();
@@ -96,6 +101,8 @@ static std::string explainByExtents(DotOp dot, const MatrixInstruction &wgmma) {
     return "expected N of at least 8, found " + std::to_string(n);
   if (k < step)
     return "expected K of at least " + std::to_string(step) + ", found " + std::to_string(k);
+  // The tensor core adds 8-bit products in fewer bits than f32: with full precision each 128 terms
+  // are added up outside (promote).
   if (isFloat8(a) && dot.getPrecision() == DotPrecision::Full && k > 128)
     return "expected K of at most 128 for 8-bit floats added in full precision, found " +
            std::to_string(k);
@@ -111,6 +118,7 @@ std::string tile::gpu::explainNoWgmma(DotOp dot, const KernelShape &shape) {
   return explainByExtents(dot, *wgmma);
 }
 
+/// wgmma, else mma.sync, else scalar multiply-adds.
 DotKind tile::gpu::chooseDotKind(DotOp dot, const KernelShape &shape) {
   if (getInstruction(dot, MatrixUnit::Wgmma, shape) && explainNoWgmma(dot, shape).empty())
     return DotKind::Wgmma;
@@ -183,6 +191,8 @@ std::pair<unsigned, unsigned> tile::gpu::chooseWarps(DotOp dot, const KernelShap
 
 /// Two warpgroups where there are rows for them; more while a thread's part of the largest
 /// accumulator is above 128.
+/// 128 registers of accumulators leave room for operands and addresses; 16 warps are the most that
+/// a block with a producer has.
 static unsigned countWgmmaWarps(ArrayRef<Extents> dots) {
   unsigned numWarps = 4;
   for (auto [m, n, k] : dots) {
@@ -197,6 +207,8 @@ static unsigned countWgmmaWarps(ArrayRef<Extents> dots) {
 /// Operations of a function that takes longer than the exchange of what it combines.
 static constexpr int64_t longFunction = 8;
 
+/// The kernel's one choice of warps and vector width, from its largest tiles; every layout is built
+/// on it. A request of the source comes first, then products, then what moves data.
 KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   KernelShape shape;
   shape.target = target;
@@ -244,6 +256,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
       reducesOthers |= rank > 1 && reduce.getAxis() != rank - 1;
     }
   });
+  // Elements in 16 bytes of the narrowest type that is moved.
   unsigned vector = std::max(1u, 128 / narrowest);
   if (auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName))
     shape.numWarps = requested.getInt();
@@ -272,10 +285,12 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     if (shape.numWarps == 1 && exchanges) // every lane has a part
       vector = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / 32)), 1, vector);
   }
+  // Layouts want a power of two.
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
   if (!wgmma.empty()) // whose operands a producer's warpgroup may fetch
     shape.numWarps = std::min<int64_t>(shape.numWarps, getWarpsBesideProducer(target->limits));
   shape.vector = vector;
+  // Rows of products that are reduced stay within warps.
   shape.rowsInWarps = dotElements && reducesRows;
   shape.reducesLast = !dotElements && reducesRows && !reducesOthers;
   return shape;

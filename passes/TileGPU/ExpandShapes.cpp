@@ -26,6 +26,7 @@ static constexpr int64_t maxParts = 8;
 namespace {
 
 /// Builds tiles at one place of the program.
+/// Everything is made where the operation stood; CSE joins equal positions.
 class Shapes {
 public:
   Shapes(Operation *op) : b(op), loc(op->getLoc()) {}
@@ -44,6 +45,7 @@ public:
         b, loc, DenseElementsAttr::get(type, Attribute(b.getI32IntegerAttr(value))));
   }
   /// 0, 1, 2, ... along `axis` of a tile of that shape, i32.
+  /// In i32: tiles have fewer than 2^31 elements.
   Value positions(ArrayRef<int64_t> shape, int64_t axis) {
     Value zero = arith::ConstantIndexOp::create(b, loc, 0);
     Value line = IotaOp::create(b, loc, RankedTensorType::get({shape[axis]}, b.getIndexType()),
@@ -67,6 +69,8 @@ public:
   }
   /// `size` elements along `axis` from `offset` on, as many as the result has; those outside repeat
   /// the last or first.
+  /// TakeOp clamps positions to the axis, so that parts beside the offset may name what they like:
+  /// a selection leaves them out.
   Value takeFrom(Value tile, int64_t offset, int64_t size, int64_t axis) {
     auto type = cast<RankedTensorType>(tile.getType());
     SmallVector<int64_t> shape(type.getShape());
@@ -77,6 +81,8 @@ public:
     return TakeOp::create(b, loc, type.clone(shape), tile, at, axis);
   }
   /// The slice at `position` along `axis`, which is dropped, selected where it lies.
+  /// A reduction along the axis by a function that keeps the flagged value: layouts let a thread
+  /// that holds the whole axis do it in registers.
   Value selectOne(Value tile, int64_t position, int64_t axis) {
     auto type = cast<RankedTensorType>(tile.getType());
     SmallVector<int64_t> shape(type.getShape());
@@ -89,6 +95,7 @@ public:
     auto op = ReduceByOp::create(b, loc, TypeRange{typed(element), typed(flag)},
                                  ValueRange{tile, isHere}, axis);
     OpBuilder::InsertionGuard guard(b);
+    // (value, flag) pairs, associative: the flagged one wins, whichever side it is on.
     Block *block = b.createBlock(&op.getCombiner(), {}, {element, flag, element, flag},
                                  SmallVector<Location>(4, loc));
     Value chosen = arith::SelectOp::create(b, loc, block->getArgument(1), block->getArgument(0),
@@ -105,6 +112,7 @@ public:
 } // namespace
 
 /// Not so 8-bit floats and integers of 4 bits, which are stored and converted only.
+/// Selection and comparison have no instructions for these.
 static bool isSelectable(Type element) {
   return !element.isInteger(4) && (!isa<FloatType>(element) || element.getIntOrFloatBitWidth() > 8);
 }
@@ -117,6 +125,7 @@ static LogicalResult expand(tensor::ExtractSliceOp slice) {
   if (!isStatic)
     return slice.emitError("internal: a slice of a tile at positions of the run");
   Shapes shapes(slice);
+  // One dimension after the other, each on what the last left.
   Value part = slice.getSource();
   SmallVector<int64_t> shape(type.getShape());
   for (int64_t d = 0; d < type.getRank(); ++d) {
@@ -124,6 +133,9 @@ static LogicalResult expand(tensor::ExtractSliceOp slice) {
     if (size == extent)
       continue;
     shape[d] = size;
+    // A slice that is one of equal powers of two: the axis is split in two, and the part selected.
+    //
+    //   [.., 8, ..], 2 elements from 4 on     reshape to [.., 4, 2, ..], part 2
     bool divides = llvm::isPowerOf2_64(extent) && llvm::isPowerOf2_64(size) && offset % size == 0;
     if (divides && extent / size <= maxParts && isSelectable(type.getElementType())) {
       SmallVector<int64_t> parts(shape);
@@ -151,6 +163,7 @@ static void expand(tensor::ExtractOp extract) {
   Shapes shapes(extract);
   Value part = extract.getTensor();
   auto type = cast<RankedTensorType>(part.getType());
+  // A reduction of one element hands it to all threads.
   if (type.getNumElements() == 1) // every thread has it
     part = ReduceOp::create(shapes.b, shapes.loc, type.getElementType(), ReduceKind::Sum, part,
                             IntegerAttr());
@@ -161,12 +174,15 @@ static void expand(tensor::ExtractOp extract) {
   extract.erase();
 }
 
+/// Equal powers of two become parts of a new axis, by selection; else each input is read at
+/// positions moved by its offset, and the last one that has begun wins.
 static void expand(tensor::ConcatOp concat) {
   Shapes shapes(concat);
   int64_t axis = concat.getDim(), count = concat.getInputs().size();
   SmallVector<int64_t> shape(cast<RankedTensorType>(concat.getType()).getShape()), extents;
   for (Value input : concat.getInputs())
     extents.push_back(cast<RankedTensorType>(input.getType()).getDimSize(axis));
+  // A count that is no power of two would pad the new axis, unless the parts are single elements.
   bool areEqual = llvm::all_equal(extents) && llvm::isPowerOf2_64(extents[0]) &&
                   count <= maxParts && (extents[0] == 1 || llvm::isPowerOf2_64(count));
   Value result;
@@ -189,6 +205,8 @@ static void expand(tensor::ConcatOp concat) {
     Value at = shapes.positions(shape, axis);
     int64_t offset = 0;
     for (auto [input, extent] : llvm::zip(concat.getInputs(), extents)) {
+      // Negative positions read the first element, which the selection of the input before leaves
+      // out.
       Value part = shapes.takeFrom(input, -offset, shape[axis], axis);
       result = offset ? Value(arith::SelectOp::create(
                             shapes.b, shapes.loc,

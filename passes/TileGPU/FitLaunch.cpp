@@ -21,12 +21,15 @@ using namespace tile::gpu;
 
 namespace {
 
+/// Needs are those of the product with the largest accumulator: registers that no schedule saves.
 class Fitter {
 public:
   Fitter(KernelOp kernel, const GPUTarget &target)
       : kernel(kernel), limits(target.limits), name(target.name), need(getRegisterNeed(kernel)),
         threads(getBlockThreads(kernel, limits)), builder(kernel.getContext()) {}
 
+  // The only error: a block alone on a multiprocessor has too few registers. All else is lowered
+  // and said.
   LogicalResult run() {
     if (limits.registersFor(threads, 1) < need.registers)
       return need.product->emitError()
@@ -45,11 +48,16 @@ private:
   }
 
   /// The most blocks of a multiprocessor that is at most `blocks`; `why` says what bounds it.
+  /// Four limits of a multiprocessor: the request, its threads, its blocks, and registers of which
+  /// a product needs so many in each thread.
   int64_t fitBlocks(int64_t blocks, std::string &why) const {
     int64_t byThreads = limits.threadsPerProcessor / threads, byNumber = limits.blocksPerProcessor;
     int64_t byRegisters = blocks;
+    // registersFor rounds as the hardware hands registers out, so that there is no formula to
+    // invert.
     while (byRegisters > 1 && limits.registersFor(threads, byRegisters) < need.registers)
       --byRegisters;
+    // At least one block: it has been checked that it fits.
     int64_t fitting = std::max<int64_t>(1, std::min({blocks, byThreads, byNumber, byRegisters}));
     std::string many =
         std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads";
@@ -81,6 +89,8 @@ private:
     auto requested = kernel->getAttrOfType<IntegerAttr>(maxRegistersName);
     if (!requested)
       return;
+    // Above: more than a thread of this block can have. Below: less than wgmma's accumulators take;
+    // registers are given out in eights.
     int64_t most = limits.registersFor(threads, 1);
     int64_t least = need.product ? llvm::alignTo(need.registers, 8) : 0;
     int64_t given = requested.getInt(), fitting = std::min(std::max(given, least), most);
@@ -114,6 +124,7 @@ struct TileGPUFitLaunch : tile::impl::TileGPUFitLaunchBase<TileGPUFitLaunch> {
     if (!target)
       return signalPassFailure();
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
+      // An error has been reported by the query.
       if (failed(getNumWarps(kernel)))
         return signalPassFailure();
       if (failed(Fitter(kernel, *target).run()))

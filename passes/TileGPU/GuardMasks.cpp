@@ -33,16 +33,19 @@ namespace {
 constexpr unsigned minRegisters = 16;
 
 /// The smallest and the largest element of a tile of index.
+/// Scalars, computed before the branch.
 struct Range {
   Value low, high;
 };
 
 /// Builds scalars that bound tiles; null where nothing is known.
+/// Null means: cannot tell. The mask is then kept as it is.
 class Bounds {
 public:
   Bounds(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
 
   /// True at run time only if every element of the mask is true.
+  /// Sound, not complete: false at run time may be wrong, true never.
   Value getAllTrue(Value mask) {
     Operation *op = mask.getDefiningOp();
     if (!op)
@@ -54,6 +57,7 @@ public:
     if (matchPattern(op, m_One()))
       return arith::ConstantIntOp::create(builder, loc, 1, 1);
     if (auto both = dyn_cast<arith::AndIOp>(op)) {
+      // Both must be known; of an `or` either one is enough.
       Value a = getAllTrue(both.getLhs()), b = a ? getAllTrue(both.getRhs()) : Value();
       return b ? arith::AndIOp::create(builder, loc, a, b).getResult() : Value();
     }
@@ -69,6 +73,7 @@ public:
   }
 
 private:
+  // a < b for all elements if max(a) < min(b).
   Value compareExtremes(arith::CmpIOp compare) {
     arith::CmpIPredicate predicate = compare.getPredicate();
     bool less = predicate == arith::CmpIPredicate::slt || predicate == arith::CmpIPredicate::sle;
@@ -84,6 +89,7 @@ private:
   }
 
   /// The extremes of a tile of positions; index arithmetic does not overflow.
+  /// Sums of ranges: each bound is a sum of bounds.
   std::optional<Range> getRange(Value tile) {
     auto type = dyn_cast<RankedTensorType>(tile.getType());
     Operation *op = tile.getDefiningOp();
@@ -111,11 +117,13 @@ private:
     if (isa<arith::AddIOp>(op))
       return Range{arith::AddIOp::create(builder, loc, a->low, b->low),
                    arith::AddIOp::create(builder, loc, a->high, b->high)};
+    // Differences cross over.
     return Range{arith::SubIOp::create(builder, loc, a->low, b->high),
                  arith::SubIOp::create(builder, loc, a->high, b->low)};
   }
 
   /// Every position of every dimension exists.
+  /// As the prover would ask, but at run time.
   Value isInside(InsideOp inside) {
     Value all = arith::ConstantIntOp::create(builder, loc, 1, 1);
     auto require = [&](arith::CmpIPredicate predicate, Value a, Value b) {
@@ -127,6 +135,7 @@ private:
         continue;
       int64_t size = inside.isDropped(d) ? 1 : inside.getSizes()[d];
       int64_t reach = (size - 1) * inside.getSteps()[d];
+      // A negative step would turn first and last round.
       if (reach < 0)
         return {};
       Value start = inside.getStarts()[d],
@@ -149,6 +158,8 @@ private:
 };
 
 /// The operations that compute `value` for the mask alone: copied to where the mask is.
+/// Into the branch, so that positions are not computed where the mask is left out. What others use
+/// stays where it is as well.
 Value copyMask(OpBuilder &builder, Value value, IRMapping &mapping, Block *home) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
@@ -170,6 +181,7 @@ void guard(arith::SelectOp select) {
   OpBuilder builder(select);
   Location loc = select.getLoc();
   Value all = Bounds(builder, loc).getAllTrue(select.getCondition());
+  // Known at compile time: the canonicaliser has it.
   if (!all || matchPattern(all, m_Constant()))
     return;
   auto branch = scf::IfOp::create(builder, loc, TypeRange{type}, all, /*addThenBlock=*/true,
@@ -187,6 +199,7 @@ void guard(arith::SelectOp select) {
 }
 
 struct TileGPUGuardMasks : tile::impl::TileGPUGuardMasksBase<TileGPUGuardMasks> {
+  // Collected first: guarding makes new selections.
   void runOnOperation() override {
     SmallVector<arith::SelectOp> selects;
     getOperation().walk([&](arith::SelectOp select) {

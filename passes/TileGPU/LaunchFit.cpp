@@ -8,9 +8,11 @@ using namespace mlir;
 
 namespace tile::gpu {
 
+/// A producer's warpgroup, and the widest wgmma.
 static constexpr int64_t producerWarps = 4, widest = 256;
 
 /// Columns of a product that one warpgroup has, at most those of an instruction.
+/// Warps along N share the columns.
 static int64_t getColumns(WgmmaOp product) {
   LinearLayout layout = getLayout(product.getType());
   int64_t columns = product.getType().getShape().back();
@@ -23,6 +25,8 @@ static int64_t getColumns(WgmmaOp product) {
 RegisterNeed getRegisterNeed(KernelOp kernel) {
   // Beside the accumulator; what ptxas of CUDA 13.0 says of 8, 64, 128 and 256 columns. An operand
   // in registers takes 16 bytes of each thread.
+  // Registers of a thread: 64 rows by `columns` elements are spread over 128 threads; operand words
+  // are those of 64 x 32 bytes.
   constexpr int64_t others = 26, operand = 4, wordBits = 32, rows = 64, threads = 128;
   RegisterNeed need;
   kernel.getBody().walk([&](WgmmaOp product) {
@@ -36,6 +40,7 @@ RegisterNeed getRegisterNeed(KernelOp kernel) {
   return need;
 }
 
+/// Set before any pass that asks; its absence is an error of a pipeline put together by hand.
 FailureOr<int64_t> getNumWarps(KernelOp kernel) {
   if (auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName))
     return warps.getInt();
@@ -45,25 +50,32 @@ FailureOr<int64_t> getNumWarps(KernelOp kernel) {
 
 int64_t getBlockThreads(KernelOp kernel, const GPULimits &limits) {
   auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
+  // A kernel with fetches will have a producer (tile-gpu-specialize-warps).
   bool fetches =
       kernel.getBody().walk([](TmaFetchOp) { return WalkResult::interrupt(); }).wasInterrupted();
   return (warps.getInt() + (fetches ? producerWarps : 0)) * limits.warpThreads;
 }
 
+/// A power of two, since layouts have a bit for each doubling of warps.
 int64_t getWarpsBesideProducer(const GPULimits &limits) {
   return int64_t(
       llvm::bit_floor(uint64_t(limits.threadsPerBlock / limits.warpThreads - producerWarps)));
 }
 
+/// The driver keeps `sharedReserved` bytes for each block, and hands shared memory out in such
+/// units.
 int64_t getSharedLimit(const GPULimits &limits, int64_t blocks) {
   int64_t system = limits.sharedReserved;
   return limits.sharedPerProcessor / blocks / system * system - system;
 }
 
+/// All warps enter with `entry` registers; the producer keeps `producer` of its own, and the
+/// consumers share out the rest, in eights.
 int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_t blocks,
                              int64_t producer) {
   constexpr int64_t granule = 8, most = 240, threads = 128;
   int64_t entry = limits.registersFor((warpgroups + 1) * threads, blocks);
+  // Nothing to hand over.
   if (entry <= producer)
     return 0;
   return std::min(most, ((warpgroups + 1) * entry - producer) / warpgroups / granule * granule);
@@ -83,6 +95,8 @@ static constexpr int64_t mostWarpgroups = 4, warpsOfOne = 4;
 /// Registers of a thread for addresses, counters and descriptors.
 static constexpr int64_t others = 32;
 
+/// Several small blocks hide each other's prologue and epilogue. Large blocks, of two warpgroups or
+/// more, have a multiprocessor for themselves.
 int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits) {
   // With fewer stages than `usefulStages` loads are late, unless several rings take turns: each is
   // filled while the others' tiles are used.
@@ -95,6 +109,7 @@ int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits) {
     if (limits.registersFor(threads, blocks) < need.registersOnEntry ||
         registers < need.registers + others)
       continue;
+    // Three stages or more for three and four blocks; of two blocks, each hides the other's waits.
     int64_t least = blocks > 2 ? usefulStages : need.rings >= manyRings ? 1 : 2;
     if (need.fixedBytes + least * need.stageBytes <= getSharedLimit(limits, blocks))
       return blocks;

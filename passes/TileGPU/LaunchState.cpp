@@ -9,12 +9,15 @@ namespace tile::gpu {
 
 namespace {
 
+/// An operation that only makes sense beside an attribute of its kernel. A pass that drops or
+/// forgets it is named.
 struct Rule {
   bool (*asks)(Operation *);
   StringRef attribute, pass;
 };
 
 bool isPlaced(Operation *op) { return getSharedOffset(op).has_value(); }
+/// Both before and after specialisation.
 bool isMulticast(Operation *op) {
   if (auto fetch = dyn_cast<TmaFetchOp>(op))
     return fetch.getMulticast();
@@ -36,6 +39,8 @@ const Rule rules[] = {
 
 } // namespace
 
+/// Asked by the conversion, which relies on all of these. An error here is a bug of a pass, not of
+/// the user.
 LogicalResult verifyLaunchState(KernelOp kernel) {
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
     for (const Rule &rule : rules)

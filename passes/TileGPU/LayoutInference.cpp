@@ -40,6 +40,7 @@ static bool isContiguous(Value view, unsigned dim) {
   return false;
 }
 
+/// Fastest first. Dimensions that follow have no order in memory that is known, hence the tile's.
 template <typename AccessOp> SmallVector<unsigned> tile::gpu::getAccessOrder(AccessOp access) {
   SmallVector<unsigned> order;
   unsigned rank = access.getTileShape().size(), fastest = rank - 1;
@@ -66,9 +67,12 @@ template LinearLayout LayoutInference::getAccessLayout(ScatterOp, RankedTensorTy
 
 constexpr int64_t bytesOfASector = 32;
 
+/// Three layouts compete: along the scanned axis in registers, parts of a slice in registers, and
+/// the plain blocked one. All keep whole sectors of 32 bytes for each access of a warp.
 LinearLayout LayoutInference::getLoadLayout(LoadOp load, RankedTensorType type) const {
   SmallVector<unsigned> order = getAccessOrder(load);
   std::optional<int64_t> axis = getScannedAxis(load);
+  // Two sectors of neighbours at least, so that columns of lanes still read whole ones.
   if (axis && *axis != order[0] &&
       type.getDimSize(order[0]) * getElementBits(type.getElementType()) >= 2 * 8 * bytesOfASector)
     if (auto layout =
@@ -92,6 +96,7 @@ LinearLayout LayoutInference::getLoadLayout(LoadOp load, RankedTensorType type) 
 
 /// The dimension of `value` along which a store moves neighbours, if element-wise work and
 /// permutations alone lie between and all its users agree on it.
+/// All uses must agree, or the transposed block would help one and cost another.
 static std::optional<unsigned> getStoredDim(Value value, unsigned depth = 0) {
   if (depth > 8 || value.use_empty())
     return std::nullopt;
@@ -121,9 +126,11 @@ static std::optional<unsigned> getStoredDim(Value value, unsigned depth = 0) {
 
 std::optional<unsigned> tile::gpu::getTransposedDim(LoadOp load) {
   auto type = dyn_cast<RankedTensorType>(load.getType());
+  // 8-bit elements would have blocks of 16 x 16, 256 registers of a thread.
   if (!type || type.getRank() < 2 || getElementBits(type.getElementType()) < 16)
     return std::nullopt;
   std::optional<unsigned> dim = getStoredDim(load.getResult());
+  // Transposed only if load and store move neighbours along different dimensions.
   return dim && *dim != getAccessOrder(load)[0] ? dim : std::nullopt;
 }
 
@@ -142,6 +149,7 @@ static LinearLayout transposedBlocks(ArrayRef<int64_t> extents, unsigned loaded,
                                      unsigned vector, unsigned numWarps) {
   SmallVector<Coord> bases[numInDims];
   SmallVector<int64_t> covered(extents.size(), 1);
+  // Hands out the next bits of a dimension, up to `bits` of them, while there are any left.
   auto deal = [&](InDim in, unsigned dim, unsigned bits) {
     for (; bits > 0 && covered[dim] < extents[dim]; --bits, covered[dim] *= 2) {
       Coord basis(extents.size(), 0);
@@ -154,6 +162,8 @@ static LinearLayout transposedBlocks(ArrayRef<int64_t> extents, unsigned loaded,
   auto left = [&](InDim in, unsigned wanted) {
     return wanted - unsigned(bases[unsigned(in)].size());
   };
+  // Blocks first; then lanes along what is loaded, as many as make lines of 128 bytes of 16-bit
+  // elements; then the rest.
   deal(InDim::Register, loaded, vectorBits);
   deal(InDim::Register, stored, vectorBits);
   deal(InDim::Lane, loaded, laneBitsOfALine);
@@ -164,6 +174,7 @@ static LinearLayout transposedBlocks(ArrayRef<int64_t> extents, unsigned loaded,
   for (auto [in, wanted] : {std::pair(InDim::Lane, laneBits), std::pair(InDim::Warp, warpBits)})
     for (unsigned dim : order)
       deal(in, dim, left(in, wanted));
+  // What is left over is registers; inputs that find nothing hold duplicates.
   for (unsigned dim : order)
     deal(InDim::Register, dim, 64);
   for (auto [in, wanted] : {std::pair(InDim::Lane, laneBits), std::pair(InDim::Warp, warpBits)})
@@ -175,6 +186,8 @@ static LinearLayout transposedBlocks(ArrayRef<int64_t> extents, unsigned loaded,
 //===--- Repeatable operations --------------------------------------------===//
 
 /// True if the value is only used, perhaps after element-wise work, by broadcasts to a larger tile.
+/// A small tile beside a large one: loading it in each layout costs less than moving it between
+/// threads.
 static bool feedsOnlyBroadcasts(Value value, unsigned depth = 0) {
   if (depth > 8 || value.use_empty())
     return false;
@@ -188,6 +201,8 @@ static bool feedsOnlyBroadcasts(Value value, unsigned depth = 0) {
   });
 }
 
+/// True of operations whose result depends on no memory that could change, and that each user may
+/// have in its own layout. A load counts only where it is small.
 bool tile::gpu::isRematerializable(Operation *op) {
   if (!op)
     return false;
@@ -223,11 +238,14 @@ LinearLayout LayoutInference::getDefault(RankedTensorType type) const {
   return getDefault(type.getShape(), order);
 }
 
+/// The layout of the accumulator decides that of the operands, which tile-gpu-assign-layouts
+/// converts to.
 LinearLayout LayoutInference::getDotLayout(DotOp dot) const {
   RankedTensorType type = dot.getType();
   if (chooseDotKind(dot, shape) == DotKind::Fma)
     return getDefault(type);
   auto [warpsM, warpsN] = chooseWarps(dot, shape);
+  // Of a swapped product wgmma computes the transpose: its rows are the tile's columns.
   if (chooseDotKind(dot, shape) == DotKind::Wgmma && isSwapped(dot))
     return LinearLayout::mmaAccumulator(type.getDimSize(1), type.getDimSize(0), warpsM, warpsN)
         .permute({1, 0});
@@ -256,6 +274,8 @@ LinearLayout LayoutInference::getLayoutOrDefault(Value value) const {
   return getDefault(cast<RankedTensorType>(value.getType()));
 }
 
+/// Invariant: the priority of a value never falls, and there are two, so that the fixed point ends:
+/// 1 is blocked, 2 are tensor cores.
 bool LayoutInference::anchor(Value value, const LinearLayout &layout, unsigned priority) {
   auto [it, inserted] = anchors.try_emplace(value, Anchor{layout, priority});
   if (inserted)
@@ -312,6 +332,7 @@ std::optional<LinearLayout> LayoutInference::getJoinedLayout(Value operand) cons
   return joined.isInjective() ? std::optional(joined) : std::nullopt;
 }
 
+/// Element-wise operations and loops have one layout; the higher priority spreads.
 bool LayoutInference::anchorLike(Value value, Value other) {
   auto it = anchors.find(other);
   if (it == anchors.end())
@@ -320,6 +341,7 @@ bool LayoutInference::anchorLike(Value value, Value other) {
   return anchor(value, copy.layout, copy.priority);
 }
 
+/// Values that go around a loop, or come out of either branch, must have one layout.
 bool LayoutInference::visitRegions(Operation *op) {
   bool changed = false;
   auto isTile = [](Value value) { return isa<RankedTensorType>(value.getType()); };
@@ -328,6 +350,8 @@ bool LayoutInference::visitRegions(Operation *op) {
       changed |= anchorLike(a, b), changed |= anchorLike(b, a);
   };
   if (auto loop = dyn_cast<scf::ForOp>(op)) {
+    // What is yielded decides inside; the initial value is asked only in the second round
+    // (asksInits), if nothing else has.
     for (auto [init, argument, yielded, result] :
          llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues(),
                    loop.getResults())) {
@@ -347,6 +371,7 @@ bool LayoutInference::visitRegions(Operation *op) {
       changed |= anchorLike(branch.getResult(i), branch.elseYield().getOperand(i));
     }
   } else if (auto loop = dyn_cast<scf::WhileOp>(op)) {
+    // Before and after regions of a `while` pass tiles on by the condition.
     for (auto [init, before, after, yielded] :
          llvm::zip(loop.getInits(), loop.getBeforeArguments(), loop.getAfterArguments(),
                    loop.getYieldedValues())) {
@@ -376,6 +401,8 @@ bool LayoutInference::visit(Operation *op) {
     return changed;
   }
   if (auto scan = dyn_cast<ScanOp>(op)) { // all its tiles in one layout, which its first one brings
+    // A scan needs a layout in which each bit of its axis has one holder (planScan); else the
+    // default has it.
     LinearLayout layout = getLayoutOrDefault(scan.getSources()[0]);
     if (!planScan(layout, scan.getAxis()))
       layout = getDefault(cast<RankedTensorType>(scan.getSources()[0].getType()));
@@ -394,6 +421,7 @@ bool LayoutInference::visit(Operation *op) {
         changed |= anchor(result, layout.dropDim(reduce.getAxis()), priority);
     return changed;
   }
+  // Several results, or none that is a tile: handled above, or nothing to lay out.
   if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType())) {
     return false;
   }
@@ -431,6 +459,8 @@ bool LayoutInference::visit(Operation *op) {
     Value source = op->getOperand(0);
     auto axis = op->getAttrOfType<IntegerAttr>("axis");
     auto it = anchors.find(source);
+    // In the first rounds a value without an anchor may still get one; `settled` says that no more
+    // will come.
     if (it == anchors.end() && !settled) // a loop's result before the loop, perhaps
       return false;
     unsigned priority = it == anchors.end() ? 1 : it->second.priority;
@@ -447,6 +477,7 @@ bool LayoutInference::visit(Operation *op) {
     if (!anchors.count(take.getSource()) && !settled)
       return false;
     // Where its elements were, if no thread has more of them then than by default.
+    // Else threads along the dropped axis would hold all of it, and others nothing.
     LinearLayout left = getLayoutOrDefault(take.getSource()).dropDim(take.getAxis()),
                  spread = getDefault(type);
     return anchor(result, left.getNumRegisters() <= spread.getNumRegisters() ? left : spread, 1);
@@ -463,6 +494,7 @@ bool LayoutInference::visit(Operation *op) {
     if (it == anchors.end())
       return false;
     // Adding and removing unit dimensions stays free: users ask through it.
+    // Then the source may be had in whichever layout the broadcast's user asks for.
     if (isa<ReshapeOp>(op) && feedsOnlyBroadcasts(result))
       return false;
     Anchor source = it->second;
@@ -486,12 +518,15 @@ bool LayoutInference::visit(Operation *op) {
   return changed;
 }
 
+/// Three fixed points, each with more to ask: what bodies say, what loops begin with, what nothing
+/// has settled.
 LayoutInference::LayoutInference(KernelOp kernel, const KernelShape &kernelShape)
     : shape(kernelShape) {
   auto iterate = [&] {
     bool changed = true;
     while (changed) {
       changed = false;
+      // Forwards and backwards (walks before and after regions), which saves rounds.
       kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { changed |= visit(op); });
       kernel.getBody().walk([&](Operation *op) { changed |= visit(op); });
     }
@@ -502,6 +537,7 @@ LayoutInference::LayoutInference(KernelOp kernel, const KernelShape &kernelShape
   settled = true;
   iterate();
   // A value that crosses control flow and has no layout yet takes the default.
+  // A loop's variable cannot be computed anew in another layout.
   auto anchorFree = [&](Value value) {
     if (auto type = dyn_cast<RankedTensorType>(value.getType()))
       anchor(value, getDefault(type), 1);

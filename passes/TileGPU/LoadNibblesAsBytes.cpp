@@ -26,6 +26,7 @@ using namespace tile::gpu;
 
 namespace {
 
+/// Two rounds: paddings first, for all loads alike; then those that may be loaded as bytes.
 struct TileGPULoadNibblesAsBytes
     : tile::impl::TileGPULoadNibblesAsBytesBase<TileGPULoadNibblesAsBytes> {
   void runOnOperation() override {
@@ -33,6 +34,7 @@ struct TileGPULoadNibblesAsBytes
     getOperation().walk([&](LoadOp load) {
       if (!getElementTypeOrSelf(load.getType()).isInteger(4))
         return;
+      // A single nibble is selected from its byte by the conversion itself.
       if (isa<RankedTensorType>(load.getType()))
         loads.push_back(load);
       else
@@ -42,6 +44,7 @@ struct TileGPULoadNibblesAsBytes
       return;
     for (LoadOp load : loads)
       selectPadding(load);
+    // Computed once, before rewriting changes operations.
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     for (LoadOp load : loads)
       if (beginsAndEndsAtBytes(load, divisibility))
@@ -74,6 +77,7 @@ private:
   }
 
   /// True for an access of a whole tensor that takes both elements of each byte, or none.
+  /// Otherwise the load stays one of nibbles, which are moved byte by byte.
   static bool beginsAndEndsAtBytes(LoadOp load, const DivisibilityAnalysis &divisibility) {
     auto view = load.getView().getDefiningOp<ViewOp>();
     if (!view || load.getMask())
@@ -84,6 +88,8 @@ private:
         !matchPattern(view.getStrides()[last], m_One()))
       return false;
     Value end = load.getEnd(last);
+    // The step from row to row must be whole bytes as well: the launcher checks strides of i4
+    // tensors.
     return isEven(load.getStarts()[last]) && (!end || isEven(end));
   }
 
@@ -94,6 +100,7 @@ private:
   /// The view's bytes. The launcher has checked that its last extent and its other strides are
   /// even.
   Value getBytes(ViewOp view) {
+    // One view of bytes for all loads of a view.
     Value &cached = bytes[view];
     if (cached)
       return cached;
@@ -105,12 +112,14 @@ private:
     extents[last] = half(b, view.getLoc(), extents[last]);
     if (!ShapedType::isDynamic(shape[last]))
       shape[last] /= 2;
+    // Strides in bytes: half of those in nibbles. The last one stays 1.
     for (unsigned d = 0; d < last; ++d)
       strides[d] = half(b, view.getLoc(), strides[d]);
     auto type = ViewType::get(b.getContext(), shape, b.getI8Type());
     return cached = ViewOp::create(b, view.getLoc(), type, view.getBase(), extents, strides);
   }
 
+  // Everything is as before but for the last dimension, of which there is half.
   void rewrite(LoadOp load) {
     OpBuilder b(load);
     Location loc = load.getLoc();

@@ -35,6 +35,7 @@ using namespace tile::gpu;
 namespace {
 
 /// Values that differ between the two programs of a pair.
+/// Taint: program_id of the paired axis, and all that depends on it by value or by control.
 class PairVariance {
 public:
   PairVariance(KernelOp kernel) {
@@ -50,6 +51,7 @@ public:
   bool varies(Value value) const { return values.contains(value); }
 
   /// True if the loops and branches around `op` go the same way in both programs.
+  /// Loops and branches that do not vary are taken by both blocks alike.
   bool isUniform(Operation *op) const {
     for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);
          parent = parent->getParentOp()) {
@@ -69,6 +71,7 @@ public:
 private:
   bool mark(Value value) { return values.insert(value).second; }
 
+  // Loops: with varying bounds, all that the loop carries varies, as trips differ.
   bool visit(Operation *op, unsigned axis) {
     bool changed = false;
     auto id = dyn_cast<ProgramIdOp>(op);
@@ -112,6 +115,9 @@ private:
 
 /// The map of a fetch that two blocks share: half of a box that is all of the tile. None if it
 /// cannot be halved.
+/// A tile of an even number of boxes is halved by boxes; of one box, the box itself is halved along
+/// a dimension that is not the innermost, by whole groups of 8 rows, so that each half begins where
+/// the swizzle does.
 std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
   int64_t boxElements = 1;
   for (int64_t extent : map.getBox())
@@ -125,6 +131,8 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
   auto dims =
       matchTensorMap(map, fetch.getType().getShape(), fetch.getType().getLayout().getOrder());
   // Swizzling repeats every 8 rows.
+  // From the slowest dimension on. A map's dimension that shares the tile's with another cannot be
+  // halved alone.
   for (size_t i = box.size(); i-- > 1;)
     if (box[i] % 16 == 0 && dims && llvm::count(*dims, (*dims)[i]) == 1) {
       box[i] /= 2;
@@ -135,6 +143,8 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
 }
 
 /// Why the kernel's blocks cannot work in pairs; empty if they can.
+/// The launch rounds the paired axis up to an even number, and both blocks of the last pair run the
+/// last program: writing the same twice must be harmless.
 StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
   if (requested.size() != 2 || requested[0] * requested[1] != 2)
     return "only clusters of 2 blocks are";
@@ -145,6 +155,7 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
   // With an odd number of programs along an axis the last is run twice.
   if (kernel->hasAttr(splitPartsName))
     return "the parts of a split loop are counted, so they cannot run twice";
+  // Read, then written by the twin: the second would read the first one's result.
   for (unsigned i = 0; i < kernel.getParams().size(); ++i)
     if (kernel.getParam(i).getAccess() == Access::InOut)
       return "programs that read what they write cannot run twice";
@@ -170,6 +181,7 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
       return;
     }
     PairVariance variance(kernel);
+    // Each fetch by itself; one that varies keeps its full copy in each block.
     bool shared = false;
     kernel.getBody().walk([&](TmaFetchOp fetch) {
       auto descriptor = fetch.getDescriptor().getDefiningOp<DescriptorOp>();

@@ -29,6 +29,7 @@ using namespace tile;
 
 static int64_t roundUp(int64_t extent) { return llvm::PowerOf2Ceil(extent); }
 
+/// Encodings stay as they are; before layouts are assigned there is none.
 static Type padType(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
   if (!tile)
@@ -58,6 +59,7 @@ static Value insideAxis(OpBuilder &b, Location loc, RankedTensorType type, unsig
 }
 
 /// `tile` with `identity` in place of positions at or past `extent` along `axis`.
+/// One mask for one axis: several axes are masked one after the other.
 static Value maskAxis(OpBuilder &b, Location loc, Value tile, unsigned axis, int64_t extent,
                       TypedAttr identity) {
   auto type = cast<RankedTensorType>(tile.getType());
@@ -68,6 +70,11 @@ static Value maskAxis(OpBuilder &b, Location loc, Value tile, unsigned axis, int
 
 /// A scan or reduction by a function once more, with a flag beside its tiles: operands past
 /// `extent` along `axis` leave the others as they are.
+/// By selections: the function is computed always, and counts only where both operands exist.
+///
+///                   right exists           right does not
+///   left exists     f(left, right)         left
+///   left does not   right                  left
 template <typename Op> static void guardAxis(Op op, int64_t extent) {
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -84,6 +91,7 @@ template <typename Op> static void guardAxis(Op op, int64_t extent) {
     guarded = ScanOp::create(b, loc, types, sources, op.getAxis(), op.getReverse());
   else
     guarded = ReduceByOp::create(b, loc, types, sources, op.getAxis());
+  // The old body moves over: its arguments l0 .. r0 .. become l0 .., flag, r0 .., flag.
   Region &region = guarded.getCombiner();
   region.takeBody(op.getCombiner());
   Block &body = region.front();
@@ -114,6 +122,8 @@ static SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
 
 /// Row-major positions, which are at most 2^20, under other extents: of `from` become those of
 /// `to`.
+/// Position -> coordinates by `from` -> position by `to`. Outside of `from` the result is some
+/// position of `to`.
 static Value renumber(OpBuilder &b, Location loc, Value number, ArrayRef<int64_t> from,
                       ArrayRef<int64_t> to) {
   auto constant = [&](int64_t value) -> Value {
@@ -130,6 +140,7 @@ static Value renumber(OpBuilder &b, Location loc, Value number, ArrayRef<int64_t
     Value at = number;
     if (fromStrides[d] > 1)
       at = arith::DivUIOp::create(b, loc, at, constant(fromStrides[d]));
+    // The slowest coordinate needs no remainder.
     if (d > 0)
       at = arith::RemUIOp::create(b, loc, at, constant(from[d]));
     if (toStrides[d] > 1)
@@ -141,7 +152,10 @@ static Value renumber(OpBuilder &b, Location loc, Value number, ArrayRef<int64_t
 
 /// True if rounding up leaves row-major neighbours neighbours: dimensions correspond in groups of
 /// as many elements, in which all but the first are powers of two.
+/// Then the padded reshape moves nothing: the groups' first extents grow at the end, which is the
+/// end of the group on either side.
 static bool reshapesInPlace(ArrayRef<int64_t> source, ArrayRef<int64_t> result) {
+  // Extents of 1 belong to any group.
   auto drop = [](ArrayRef<int64_t> shape) {
     return llvm::to_vector(
         llvm::make_filter_range(shape, [](int64_t extent) { return extent != 1; }));
@@ -168,6 +182,7 @@ static bool reshapesInPlace(ArrayRef<int64_t> source, ArrayRef<int64_t> result) 
 
 /// A reshape by reading each element of the result where the source has it. `source` and `result`:
 /// the extents before rounding.
+/// Through shared memory (take): dear, but rare.
 static void reshapeByTake(ReshapeOp op, ArrayRef<int64_t> source, ArrayRef<int64_t> result) {
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -175,6 +190,8 @@ static void reshapeByTake(ReshapeOp op, ArrayRef<int64_t> source, ArrayRef<int64
   auto flat = RankedTensorType::get({padded.getNumElements()}, padded.getElementType());
   Value line = ReshapeOp::create(b, loc, flat, op.getSource());
   // The number of each element of the result, then its place in the padded source.
+  // Numbers of the unpadded result; where the result is padding they name something, which is not
+  // looked at.
   SmallVector<int64_t> strides = rowMajorStrides(result);
   auto positions = RankedTensorType::get(type.getShape(), b.getI32Type());
   Value zero = arith::ConstantIndexOp::create(b, loc, 0), number;
@@ -198,6 +215,8 @@ static void reshapeByTake(ReshapeOp op, ArrayRef<int64_t> source, ArrayRef<int64
 
 namespace {
 
+/// In steps: first each operation notes the extents that its meaning depends on, then all types
+/// change, then what was noted is inserted, on tiles of the new types.
 struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> {
   void runOnOperation() override {
     SmallVector<Operation *> ops;
@@ -210,12 +229,14 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
       needed |=
           llvm::any_of(op->getResultTypes(), isOdd) || llvm::any_of(op->getOperandTypes(), isOdd);
     });
+    // All extents are powers of two already: nothing is touched.
     if (!needed)
       return;
     // Operations whose meaning changes come first, while the old extents can still be read.
     for (Operation *op : ops)
       if (failed(adjust(op)))
         return signalPassFailure();
+    // Types of results and arguments, in regions too. Splats are refilled.
     getOperation().walk([&](Operation *op) {
       for (Value result : op->getResults())
         result.setType(padType(result.getType()));
@@ -245,6 +266,7 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
     for (auto &[op, source, result] : reshapes)
       reshapeByTake(op, source, result);
     reshapes.clear();
+    // Over all axes the position counts elements row by row, of the padded tile.
     for (auto &[op, shape] : positions) {
       // The uses of the position so far, before its own renumbering adds one.
       SmallVector<OpOperand *> uses =
@@ -278,6 +300,7 @@ private:
       positions; // over all axes, and the extents
 
   /// Dimensions given by tiles of positions, of which those past an extent are not positions.
+  /// Padding among positions must not read or write: it gets a mask.
   struct Joint {
     Operation *op;
     unsigned axis;
@@ -296,6 +319,7 @@ private:
   template <typename Op> static void maskJoint(Op op, unsigned axis, int64_t extent) {
     OpBuilder b(op);
     Location loc = op->getLoc();
+    // On entry without a mask: all true.
     auto type = RankedTensorType::get(op.getTileShape(), b.getI1Type());
     Value mask =
         op.getMask()
@@ -327,6 +351,8 @@ private:
       return clipJoint(scatter), success();
     if (auto atomic = dyn_cast<AtomicOp>(op))
       return clipJoint(atomic), success();
+    // Padding along reduced axes becomes the identity; along kept ones it stays in padding of the
+    // result.
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       for (unsigned d = 0; d < reduce.getSource().getType().getRank(); ++d)
         if (!reduce.getAxis() || *reduce.getAxis() == d)
@@ -335,8 +361,10 @@ private:
     }
     if (auto reduce = dyn_cast<ArgReduceOp>(op)) {
       RankedTensorType type = reduce.getSource().getType();
+      // An arg_reduce along one axis counts along it, where padding comes last.
       if (!reduce.getAxis() && padType(type) != type)
         positions.push_back({reduce, SmallVector<int64_t>(type.getShape())});
+      // Ties with the identity go to the lower position, which is a real one.
       for (unsigned d = 0; d < type.getRank(); ++d)
         if (!reduce.getAxis() || *reduce.getAxis() == d)
           mask(reduce->getOpOperand(0), d,
@@ -352,6 +380,7 @@ private:
         guards.push_back({op, extent});
       return success();
     }
+    // Keys of the largest number: behind all others, or equal to one, which cannot be told apart.
     if (auto sort = dyn_cast<SortOp>(op)) // the largest come last
       return mask(op->getOpOperand(0), sort.getAxis(), ReduceKind::Min), success();
     if (isa<HistogramOp>(op)) { // what is negative is not counted
@@ -364,6 +393,7 @@ private:
     if (auto dot = dyn_cast<DotOp>(op)) {
       return adjust(dot), success();
     }
+    // The old extents are still there in this round.
     if (auto reshape = dyn_cast<ReshapeOp>(op)) {
       RankedTensorType source = reshape.getSource().getType(), result = reshape.getType();
       if ((padType(source) != source || padType(result) != result) &&
@@ -381,6 +411,8 @@ private:
 
   /// True if the positions of `value` past its extents are going to be 0: it is loaded, and the
   /// load's padding is 0.
+  /// Element-wise work on a load may turn its zeros into anything, hence a look through
+  /// permutations alone.
   static bool isZeroPadded(Value value) {
     while (auto permute = value.getDefiningOp<PermuteOp>())
       value = permute.getSource();
@@ -401,6 +433,7 @@ private:
             k = a.getDimSize(a.getRank() - 1);
     if (roundUp(m) == m && roundUp(n) == n && roundUp(k) == k)
       return;
+    // The narrower operand has more elements in 32 bytes.
     unsigned bits =
         std::min(a.getElementTypeBitWidth(), dot.getB().getType().getElementTypeBitWidth());
     int64_t step = 256 / bits, depth = std::min<int64_t>(llvm::alignTo(k, step), roundUp(k));
@@ -410,6 +443,7 @@ private:
       if (!isZeroPadded(dot.getB()))
         mask(dot->getOpOperand(1), a.getRank() - 2, ReduceKind::Sum);
     }
+    // From here on `valid` goes along to the instructions, which leave out what is padding alone.
     dot.setValid(ArrayRef<int64_t>{m, n, depth});
   }
 
@@ -420,6 +454,7 @@ private:
     if (!scan.getReverse() || roundUp(extent) == extent)
       return;
     Block &body = scan.getCombiner().front();
+    // One operation that is known: masking by its identity is cheaper than a flag.
     auto kind = scan.getSources().size() == 1 &&
                         llvm::hasSingleElement(body.without_terminator()) &&
                         body.back().getOperand(0) == body.front().getResult(0)
@@ -437,6 +472,7 @@ private:
     if (roundUp(extent) == extent)
       return;
     OpBuilder b(take);
+    // From above only: TakeOp itself clamps to 0 from below and to the padded extent.
     Type type = take.getPosition().getType();
     Attribute last = b.getIntegerAttr(getElementTypeOrSelf(type), extent - 1);
     TypedAttr limit = isa<RankedTensorType>(type)
@@ -448,6 +484,7 @@ private:
   }
 
   /// Gives every dimension that grows an end where it ended before.
+  /// An access that was proven in bounds no longer is: positions behind the old end may not exist.
   template <typename Op> static void clip(Op op) {
     OpBuilder b(op);
     Location loc = op.getLoc();
@@ -462,6 +499,8 @@ private:
       bool grows = size >= 0 && roundUp(size) != size;
       if (grows) {
         // Behind the start, so that loads and stores of one block have one end.
+        // At the start's definition, the same for a load and a store of one block, so that CSE
+        // makes one end of both.
         OpBuilder::InsertionGuard guard(b);
         b.setInsertionPointAfterValue(op.getStarts()[d]);
         Value length = arith::ConstantIndexOp::create(b, loc, size * op.getSteps()[d]);

@@ -16,6 +16,8 @@ namespace tile::gpu {
 
 /// One step of an operand along `dim`: the registers whose elements lie in the first `extent`
 /// positions. None if lanes or warps share what is left out.
+/// The part's layout is the whole's without the register bits that lie behind: the same lanes and
+/// warps, which keeps the load's pattern.
 static RankedTensorType getStepType(RankedTensorType type, unsigned dim, int64_t extent) {
   LinearLayout layout = getLayout(type);
   SmallVector<int64_t> shape(type.getShape());
@@ -24,6 +26,7 @@ static RankedTensorType getStepType(RankedTensorType type, unsigned dim, int64_t
   for (const Coord &basis : layout.getBases(InDim::Register))
     if (basis[dim] < extent)
       registers.push_back(basis);
+  // A lane that holds positions behind the first step would have nothing to do in it.
   for (InDim in : {InDim::Lane, InDim::Warp})
     for (const Coord &basis : layout.getBases(in))
       if (basis[dim] >= extent)
@@ -34,6 +37,7 @@ static RankedTensorType getStepType(RankedTensorType type, unsigned dim, int64_t
 }
 
 /// The load of an operand from shared memory, if it can be made later, right before `product`.
+/// Later is right only if nothing in between writes memory, and if nobody else reads the load.
 static LocalLoadOp getMovableLoad(Value operand, MmaOp product) {
   auto load = operand.getDefiningOp<LocalLoadOp>();
   if (!load || !load->hasOneUse() || load->getBlock() != product->getBlock() ||
@@ -53,6 +57,7 @@ struct SteppedOperand {
   unsigned dim;     // K
   RankedTensorType type;
 
+  // Step n lies at n * extent along K, by the place in the whole.
   Value get(OpBuilder &builder, int64_t step) {
     SmallVector<int64_t> offsets(2, 0);
     offsets[dim] = step * type.getDimSize(dim);
@@ -63,9 +68,16 @@ struct SteppedOperand {
 };
 } // namespace
 
+/// The product becomes a chain over steps of 32 bytes of K, in which loads of step n + 1 stand
+/// ahead of the product of step n:
+///
+///     load 0;  load 1, mma 0;  load 2, mma 1;  ..  mma n
+///
+/// Two fragments are live at a time, where the whole operand would be n.
 static void splitProduct(MmaOp product) {
   RankedTensorType typeA = product.getA().getType();
   int64_t extent = 256 / int64_t(getElementBits(typeA.getElementType()));
+  // Promoted products sum several steps in one: they keep their form.
   if (typeA.getRank() != 2 || product.getPromote() || typeA.getDimSize(1) < 2 * extent)
     return;
   auto makeOperand = [&](Value value, unsigned dim) {
@@ -85,10 +97,12 @@ static void splitProduct(MmaOp product) {
   for (int64_t step = 0, steps = depth / extent; step < steps; ++step) {
     Value stepA = nextA, stepB = nextB;
     if (step + 1 < steps) {
+      // Before the product in the text, hence in flight while it runs.
       nextA = a.get(builder, step + 1);
       nextB = b.get(builder, step + 1);
     }
     DenseI64ArrayAttr stepValid;
+    // A step's own K is whole: `depth` has been cut to steps that are needed.
     if (valid)
       stepValid = builder.getDenseI64ArrayAttr({valid[0], valid[1], extent});
     acc = MmaOp::create(builder, product.getLoc(), acc.getType(), stepA, stepB, acc,
@@ -101,6 +115,7 @@ static void splitProduct(MmaOp product) {
       load.erase();
 }
 
+/// Products are collected first: splitting erases them.
 void splitProducts(scf::ForOp loop) {
   SmallVector<MmaOp> products;
   loop.getBody()->walk([&](MmaOp product) { products.push_back(product); });
@@ -111,6 +126,7 @@ void splitProducts(scf::ForOp loop) {
 //===--- Values carried between iterations --------------------------------===//
 
 /// All readers of a slot; false if one is no local_load of the block.
+/// Also through permutations, which name the same bytes.
 static bool collectReads(Value memory, Block *block, SmallVectorImpl<LocalLoadOp> &reads) {
   for (Operation *user : memory.getUsers()) {
     if (auto permute = dyn_cast<MemDescPermuteOp>(user)) {
@@ -126,6 +142,7 @@ static bool collectReads(Value memory, Block *block, SmallVectorImpl<LocalLoadOp
 }
 
 /// The memory that `read` reads, of the slot `index` instead of its own.
+/// The permutations of the own read, applied to the other slot.
 static Value readAgain(OpBuilder &builder, LocalLoadOp read, Value index) {
   SmallVector<MemDescPermuteOp> permutes;
   Value memory = read.getSource();
@@ -141,13 +158,23 @@ static Value readAgain(OpBuilder &builder, LocalLoadOp read, Value index) {
   return LocalLoadOp::create(builder, loc, read.getType(), tile, read.getOffsets());
 }
 
+/// The first step's fragments of the next trip are read behind the last step's product of this one,
+/// and carried. So the trip begins with a product, and not with a wait:
+///
+///     before   wait, barrier | read 0, read 1, mma 0, .., mma n
+///     after    mma 0 (carried), read 1, .., | wait, barrier | read 0 of the next slot, mma n
+///
+/// The barrier still stands between the reads of a slot and the copy that fills it again: all reads
+/// of this trip's slot come before it.
 void loadFragmentsAhead(scf::ForOp loop) {
   Block *body = loop.getBody();
+  // The form that tile-gpu-pipeline-copies leaves; anything else is left as it is.
   auto wait = dyn_cast<AsyncWaitOp>(body->front());
   auto barrier = wait ? dyn_cast<BarrierOp>(wait->getNextNode()) : BarrierOp();
   if (!barrier)
     return;
   SmallVector<LocalLoadOp> reads;
+  // The slot that is read is carried by the loop; that which copies fill is not.
   Value slot;
   for (SlotOp op : body->getOps<SlotOp>()) {
     bool filled = llvm::any_of(op->getUsers(), llvm::IsaPred<AsyncCopyOp>);
@@ -176,6 +203,8 @@ void loadFragmentsAhead(scf::ForOp loop) {
     if (product && (!last || last->isBeforeInBlock(product)))
       last = product;
   }
+  // With one step there is nothing to hide behind, and reads behind the last product would read the
+  // slot too late.
   if (!first || first == last || last->isBeforeInBlock(reads.back()))
     return;
   SmallVector<LocalLoadOp> ahead;
@@ -186,6 +215,8 @@ void loadFragmentsAhead(scf::ForOp loop) {
   // The next trip's slot is what the loop yields.
   auto yield = cast<scf::YieldOp>(body->getTerminator());
   Value next = yield.getOperand(argument.getArgNumber() - loop.getNumInductionVars());
+  // The next slot's number is computed where the yield needs it: its operations move up ahead of
+  // the wait.
   llvm::SmallSetVector<Operation *, 4> computes;
   SmallVector<Value> wanted{next};
   while (!wanted.empty()) {
@@ -193,6 +224,7 @@ void loadFragmentsAhead(scf::ForOp loop) {
     if (op && op->getBlock() == body && computes.insert(op))
       llvm::append_range(wanted, op->getOperands());
   }
+  // In program order, since one may use another.
   OpBuilder builder(last);
   for (Operation &op : llvm::make_early_inc_range(*body))
     if (computes.contains(&op))
@@ -202,9 +234,12 @@ void loadFragmentsAhead(scf::ForOp loop) {
   SmallVector<Value> yielded, inits;
   for (LocalLoadOp read : ahead)
     yielded.push_back(readAgain(builder, read, next));
+  // Ahead of the loop the first slot is waited for and read; a loop without trips reads it in vain,
+  // from memory that exists.
   builder.setInsertionPoint(loop);
   Location loc = loop.getLoc();
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+  // As many copies may be pending as in the loop.
   AsyncWaitOp::create(builder, loc, wait.getPending(), wait.getFence());
   BarrierOp::create(builder, loc);
   for (LocalLoadOp read : ahead)

@@ -38,11 +38,14 @@ public:
   explicit SendSlice(scf::ForOp loop) : loop(loop) {}
 
   /// False if the sends depend on what cannot be computed a trip earlier.
+  /// Carried values of the loop over programs would make a program depend on the one before.
   bool collect() {
     if (loop.getNumRegionIterArgs())
       return false;
     loop.getBody()->walk([&](ScalarSendOp send) { sends.push_back(send); });
     for (ScalarSendOp send : sends) {
+      // Branches are taken again for the next program; their conditions must be known ahead as
+      // well.
       for (Operation *parent = send->getParentOp(); parent != loop;
            parent = parent->getParentOp()) {
         auto branch = dyn_cast<scf::IfOp>(parent);
@@ -59,6 +62,7 @@ public:
 
   /// Copies the slice to `builder` for the program of `mapping`. Returns the values sent, zeros
   /// where a branch is not taken.
+  /// One yield for each send: the structure of branches stays, values come out of them.
   SmallVector<Value> clone(OpBuilder &builder, IRMapping &mapping) {
     DenseMap<Operation *, Value> sent; // looked up only
     cloneBlock(*loop.getBody(), builder, mapping, sent);
@@ -71,6 +75,8 @@ public:
   ArrayRef<ScalarSendOp> getSends() const { return sends; }
 
 private:
+  // Collects operations to clone, operands first by recursion. `whole` are cloned with their
+  // regions.
   bool require(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op) { // an argument: of the loop over programs, or of what encloses it
@@ -79,6 +85,8 @@ private:
     }
     if (!loop->isProperAncestor(op) || !whole.insert(op).second)
       return true;
+    // A branch that holds sends is cloned by its parts, so that nothing may depend on it as a
+    // whole.
     if (branches.contains(op) || !isRematerializable(op))
       return false;
     bool possible = true;
@@ -90,6 +98,7 @@ private:
     return possible;
   }
 
+  // A trip early: memory that this kernel writes could be read before it is written.
   static bool isRematerializable(Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       return readsConstantMemory(load);
@@ -102,6 +111,7 @@ private:
       if (branches.contains(&op)) {
         cloneBranch(cast<scf::IfOp>(op), builder, mapping, sent);
       } else if (auto send = dyn_cast<ScalarSendOp>(op)) {
+        // The copy sends; the value is noted for the loop to carry.
         builder.clone(op, mapping);
         sent[send] = mapping.lookupOrDefault(send.getValue());
       } else if (whole.contains(&op)) {
@@ -120,6 +130,8 @@ private:
     auto copy = scf::IfOp::create(builder, branch.getLoc(), types,
                                   mapping.lookupOrDefault(branch.getCondition()),
                                   /*addThenBlock=*/true, /*addElseBlock=*/true);
+    // Both regions, as each must yield; a region without the send yields zeros, which nobody
+    // receives.
     for (auto [from, to] : {std::pair(&branch.getThenRegion(), copy.thenBlock()),
                             {&branch.getElseRegion(), copy.elseBlock()}}) {
       if (!to->empty())
@@ -147,6 +159,8 @@ private:
 };
 
 /// `slice` for program `program`, if there is such a one; the values sent, or zeros.
+/// The next program may not exist: then nothing is sent, and the producer, which counts the same
+/// programs, waits for nothing.
 SmallVector<Value> cloneIfInside(SendSlice &slice, scf::ForOp loop, Value program,
                                  OpBuilder &builder) {
   Location loc = loop.getLoc();
@@ -172,6 +186,7 @@ SmallVector<Value> cloneIfInside(SendSlice &slice, scf::ForOp loop, Value progra
   return SmallVector<Value>(branch.getResults());
 }
 
+/// Ahead of the loop the first program's values are sent; in each trip those of the next.
 void prefetchCoordinates(scf::ForOp loop) {
   SendSlice slice(loop);
   if (!slice.collect())
@@ -179,6 +194,7 @@ void prefetchCoordinates(scf::ForOp loop) {
   Location loc = loop.getLoc();
   OpBuilder builder(loop);
   SmallVector<Value> first = cloneIfInside(slice, loop, loop.getLowerBound(), builder);
+  // Values sent are carried, as this program's work uses them too.
   auto ahead = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(),
                                   loop.getStep(), first);
   builder.setInsertionPointToStart(ahead.getBody());
@@ -188,6 +204,7 @@ void prefetchCoordinates(scf::ForOp loop) {
   SmallVector<Value> sent = cloneIfInside(slice, loop, next, builder);
   SmallVector<Operation *> computed;
   for (auto [send, value] : llvm::zip(slice.getSends(), ahead.getRegionIterArgs())) {
+    // Originals go, and with them what only they needed.
     computed.push_back(ScalarSendOp(send).getValue().getDefiningOp());
     ScalarSendOp(send).getValue().replaceAllUsesWith(value);
     ScalarSendOp(send).erase();
@@ -210,6 +227,7 @@ struct TileGPUPrefetchCoordinates
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
       kernel.getBody().walk([](WarpSpecializeOp split) {
+        // The loop over programs is in the consumers' block itself.
         for (auto loop :
              llvm::make_early_inc_range(split.getConsumer().front().getOps<scf::ForOp>()))
           if (loop->getParentOfType<KernelOp>()->hasAttr(persistentGridName))

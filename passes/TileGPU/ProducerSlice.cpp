@@ -25,6 +25,7 @@ using namespace tile::gpu;
 
 namespace {
 
+/// A tile, in registers or shared memory, is the consumers' own; all else one thread can compute.
 bool isScalarOrView(Type type) { return !isa<RankedTensorType, MemDescType>(type); }
 
 /// The operations and loop variables of the consumers that the fetches depend on.
@@ -33,6 +34,7 @@ public:
   explicit Slice(Block &root) : root(root) {}
 
   /// Marks `op` and the control flow around it.
+  /// What the fetch depends on is another matter (require): here only the way to it.
   void requireAt(Operation *op) {
     if (!ops.insert(op).second)
       return;
@@ -44,6 +46,8 @@ public:
     }
   }
 
+  // Marked values are cloned, or received where isCloned says that the producer cannot compute
+  // them.
   void require(Value value) {
     if (!values.insert(value).second)
       return;
@@ -74,6 +78,7 @@ public:
     }
     requireAt(op);
     if (!isCloned(op)) {
+      // Its operands are not followed: the consumers compute it, and hand the number over.
       sent.insert(value);
       return;
     }
@@ -96,6 +101,8 @@ private:
     }
   }
 
+  // The loop's argument and result go with the carried value, which the producer then carries as
+  // well.
   void requireCarried(scf::ForOp loop, unsigned number) {
     values.insert(loop.getRegionIterArg(number));
     values.insert(loop.getResult(number));
@@ -105,6 +112,7 @@ private:
 
   /// True if one thread may compute it again: arithmetic on scalars, and loads of what nothing
   /// writes.
+  /// The producer's one thread runs at its own time: it may repeat what gives the same at any time.
   bool isCloned(Operation *op) {
     if (op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isScalarOrView) ||
         !llvm::all_of(op->getResultTypes(), isScalarOrView))
@@ -132,6 +140,7 @@ public:
     for (Operation &op : llvm::make_early_inc_range(source)) {
       if (!slice.contains(&op))
         continue;
+      // Kept in the text's order, so that both sides agree on the order in which slots are taken.
       if (auto fetch = dyn_cast<TmaFetchOp>(op)) {
         cloneFetch(fetch, builder);
       } else if (auto loop = dyn_cast<scf::ForOp>(op)) {
@@ -154,6 +163,8 @@ public:
 private:
   /// The last fetch of a ring's slot takes the slot and fills it: by then all coordinates are
   /// known.
+  /// One slot holds the tiles of several fetches; it is acquired where the last of them stands,
+  /// when coordinates of all have been computed.
   void cloneFetch(TmaFetchOp fetch, OpBuilder &builder) {
     const RingFetches &ring = *owners.lookup(fetch);
     if (ring.fetches.back() != fetch)
@@ -178,6 +189,7 @@ private:
     }
   }
 
+  // Carried values that no copy depends on, accumulators above all, stay behind.
   LogicalResult cloneLoop(scf::ForOp loop, OpBuilder &builder) {
     SmallVector<unsigned> kept;
     SmallVector<Value> inits;
@@ -216,6 +228,7 @@ private:
         kept.push_back(i);
         types.push_back(branch.getResult(i).getType());
       }
+    // Both branches, or neither: an empty one still takes part in the order of trips.
     bool hasElse = !branch.getElseRegion().empty();
     auto copy =
         scf::IfOp::create(builder, branch.getLoc(), types,
@@ -242,6 +255,7 @@ private:
   }
 
   /// Values that the consumers compute from tiles: sent after their definition.
+  /// A ring of scalars has two slots, so that the consumers may run one ahead.
   LogicalResult receive(Operation &op, OpBuilder &builder) {
     for (Value result : op.getResults()) {
       if (!slice.isSent(result))
@@ -272,6 +286,8 @@ private:
 
 } // namespace
 
+/// On entry `producer` is empty; on return it has all copies and the control flow around them, and
+/// the consumers' block still has its fetches.
 LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer,
                                        ArrayRef<RingFetches> rings) {
   Slice slice(consumer);

@@ -17,6 +17,7 @@
 using namespace mlir;
 using namespace tile;
 
+/// The grid's region has the parameters as arguments of its own.
 SmallVector<Value> tile::gpu::cloneGridExtents(OpBuilder &b, KernelOp kernel,
                                                ValueRange arguments) {
   IRMapping mapping;
@@ -29,6 +30,7 @@ SmallVector<Value> tile::gpu::cloneGridExtents(OpBuilder &b, KernelOp kernel,
   return extents;
 }
 
+/// Pairs of a cluster go along the axis that is fastest within bands, else the last.
 unsigned tile::gpu::getClusterAxis(KernelOp kernel) {
   auto grouped = kernel->getAttrOfType<IntegerAttr>(groupedName);
   bool inBands = grouped && grouped.getInt() > 1 && kernel.getNumAxes() >= 2;
@@ -46,11 +48,13 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
   SmallVector<Value> axes(extents.size());
   Value rest = program;
   size_t last = extents.size();
+  // Parts are the fastest axis, outside of bands, so that the programs of a tile are neighbours.
   if (kernel->hasAttr(splitPartsName)) { // the parts of a tile follow each other
     --last;
     axes[last] = last ? Value(arith::RemUIOp::create(b, loc, rest, extents[last])) : rest;
     rest = last ? Value(arith::DivUIOp::create(b, loc, rest, extents[last])) : rest;
   }
+  // The last two axes are the bands' plane; other axes count planes.
   if (group > 1 && last >= 2) {
     Value rows = extents[last - 2], columns = extents[last - 1];
     Value plane = arith::MulIOp::create(b, loc, rows, columns), inPlane = rest;
@@ -62,6 +66,7 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
     Value band = arith::DivUIOp::create(b, loc, inPlane, perBand),
           inBand = arith::RemUIOp::create(b, loc, inPlane, perBand);
     Value first = arith::MulIOp::create(b, loc, band, groupSize);
+    // Of the last band: the rows that are left.
     Value height =
         arith::MinUIOp::create(b, loc, arith::SubIOp::create(b, loc, rows, first), groupSize);
     axes[last - 2] =
@@ -77,6 +82,7 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
     axes[axis] = arith::RemUIOp::create(b, loc, rest, extents[axis]);
     rest = arith::DivUIOp::create(b, loc, rest, extents[axis]);
   }
+  // Read by isNonNegative in Convert/TileGPUToLLVM/Memory.cpp.
   for (Value axis : axes)
     if (Operation *op = axis.getDefiningOp())
       op->setAttr(gpu::nonNegativeName, b.getUnitAttr());

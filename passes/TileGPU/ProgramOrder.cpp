@@ -38,11 +38,14 @@ static unsigned getParameter(Value view) {
 namespace {
 
 /// How a kernel uses one tensor.
+/// Gathered in the order of the program, for each parameter; for all together where tensors may
+/// overlap.
 struct Uses {
   SmallVector<Operation *> accesses;
   bool loads = false, writes = false, elementwise = false;
 
   /// Atomics of one kind alone, of which nobody sees the order.
+  /// Sums, maxima and the like, of which nobody reads a result.
   bool commute() const {
     auto first = dyn_cast<AtomicOp>(accesses.front());
     return first && llvm::all_of(accesses, [&](Operation *op) {
@@ -54,6 +57,7 @@ struct Uses {
   }
 
   /// Only one access, once.
+  /// Once in a program there is nothing to order it with.
   bool isSingle() const {
     return accesses.size() == 1 && !accesses.front()->getParentOfType<LoopLikeOpInterface>();
   }
@@ -67,12 +71,15 @@ public:
 
   /// True if `later` may write what `earlier` has written: in the same iteration of all loops
   /// around both, or in a later one.
+  /// Two stores of one thread keep the program's order by themselves; those of different threads
+  /// need a barrier.
   bool mustFollow(StoreOp later, StoreOp earlier) {
     if (isScalar(later) && isScalar(earlier)) // one thread makes both
       return false;
     if (later.getOperation() != earlier.getOperation() && comesBefore(earlier, later) &&
         !isApart(earlier, later))
       return true;
+    // Also with itself, from one trip to the next.
     for (Operation *loop = later->getParentOfType<LoopLikeOpInterface>(); loop;
          loop = loop->getParentOfType<LoopLikeOpInterface>())
       if (loop->isAncestor(earlier) && !isApartBetweenIterations(earlier, later, loop))
@@ -85,6 +92,7 @@ private:
 
   /// Whether both may happen in this order in one iteration of what is around both; not so in two
   /// branches.
+  /// Of two branches only one runs; a loop's body comes before itself in the next trip.
   static bool comesBefore(StoreOp earlier, StoreOp later) {
     Operation *a = earlier, *b = later;
     while (a->getBlock() != b->getBlock()) {
@@ -100,6 +108,8 @@ private:
   }
 
   /// Whether some dimension keeps the two apart within one iteration of the loops around both.
+  /// By linear positions: one starts at or behind the other's end, along any dimension, for all
+  /// values of the program.
   bool isApart(StoreOp earlier, StoreOp later) {
     if (earlier.getView() != later.getView())
       return false;
@@ -114,6 +124,7 @@ private:
 
   /// The same where `later` is in a later iteration of `around` than `earlier`, and in the same of
   /// the loops around that.
+  /// Apart by at least one step of the loop: with what the position grows in a step.
   bool isApartBetweenIterations(StoreOp earlier, StoreOp later, Operation *around) {
     auto loop = dyn_cast<scf::ForOp>(around);
     if (!loop || earlier.getView() != later.getView() || isInside(around, earlier.getView()))
@@ -123,6 +134,7 @@ private:
       // A position that grows with the loop's variable and nothing else in the loop is a step
       // further in each iteration.
       Linear start = bounds.linear(later.getStarts()[dim]);
+      // The only dependence on the loop must be its variable, times a constant.
       auto growth = llvm::find_if(start.terms, [&](const auto &term) {
         return term.first.value == loop.getInductionVar();
       });
@@ -145,6 +157,7 @@ private:
 
   /// How far `behind` starts behind the last position of `store` along a dimension, and behind its
   /// end: 0 is next to it.
+  /// 0 or more where `behind` is clear of `store`.
   SmallVector<Linear, 2> getDistances(StoreOp store, StoreOp behind, unsigned dim) {
     int64_t size = store.getSizes()[dim];
     Linear start = bounds.linear(behind.getStarts()[dim]);
@@ -171,6 +184,8 @@ private:
 } // namespace
 
 /// Of a tensor with nothing but plain stores.
+/// Plain stores alone conflict with each other only; a barrier goes before each that may overwrite
+/// another's element.
 static void orderStores(KernelOp kernel, ArrayRef<Operation *> stores) {
   StoreOrder order(kernel);
   SmallVector<Operation *> behind;
@@ -185,6 +200,7 @@ static void orderStores(KernelOp kernel, ArrayRef<Operation *> stores) {
   }
 }
 
+/// Barriers at the level of the block; between programs the language promises no order.
 void tile::gpu::orderAccesses(KernelOp kernel) {
   SmallVector<Uses> uses(kernel.getParams().size());
   bool mayAlias = kernel->hasAttr(mayAliasName);
@@ -199,6 +215,8 @@ void tile::gpu::orderAccesses(KernelOp kernel) {
     tensor.elementwise |= isa<ScatterOp, AtomicOp>(op);
   });
   for (Uses &tensor : uses) {
+    // Loads and writes of one tensor, or writes element by element: order by barriers before each
+    // access.
     bool conflicts = tensor.writes && (tensor.loads || tensor.elementwise || mayAlias);
     if (tensor.writes && !conflicts && !tensor.isSingle())
       orderStores(kernel, tensor.accesses);

@@ -35,6 +35,8 @@ using namespace tile;
 using namespace tile::gpu;
 
 /// True if nothing of the kernel runs after the block that the loop stands in.
+/// Only an `if` of a guard may lie around the loop, with nothing behind it: the rest of the program
+/// is what the last part alone does.
 static bool endsTheKernel(scf::ForOp loop) {
   Operation *op = loop->getParentOp();
   for (; !isa<KernelOp>(op); op = op->getParentOp())
@@ -72,6 +74,8 @@ struct SplitLoop {
   int64_t wanted = 0;            // programs that the launch should have; 0: `parts` parts
 };
 
+/// Steps in order: number of the tile, the new axis, stores before the loop, bounds, initial
+/// values, then what follows the loop.
 class Splitter {
 public:
   Splitter(KernelOp kernel, SplitLoop &split)
@@ -82,6 +86,7 @@ public:
     SmallVector<Value> extents =
         cloneGridExtents(b, kernel, kernel.getBody().front().getArguments());
     Type index = b.getIndexType();
+    // Row-major over the old axes: the number of the tile's record.
     Value tile = constant(0);
     for (auto [axis, extent] : llvm::enumerate(extents)) {
       Value id = ProgramIdOp::create(b, loc, index, b.getI64IntegerAttr(axis));
@@ -95,11 +100,15 @@ public:
     addAxis();
     storeOnce();
     bool isStatic = !split.merge && !split.wanted;
+    // With a known number of parts and known kinds trips are shared evenly: every part is merged.
+    // Else in chunks, which may leave parts idle.
     isStatic ? shareEvenly() : shareInChunks();
     startFromNothing(isFirst);
     b.setInsertionPointAfter(split.merge ? split.merge.getOperation() : loop.getOperation());
+    // Records of a tile follow each other from here.
     first = arith::MulIOp::create(b, loc, tile, count);
     finishInLast(isStatic);
+    // The launcher allocates scratch memory by these.
     kernel->setAttr(splitPartsName, b.getI64IntegerAttr(parts));
     if (split.wanted)
       kernel->setAttr(splitProgramsName, b.getI64IntegerAttr(split.wanted));
@@ -110,6 +119,8 @@ private:
 
   /// The number of parts, on a grid of these extents. The manifest has the same expression for the
   /// launcher.
+  /// Extents are bounded by `wanted` before they are multiplied, so that the product does not wrap
+  /// around.
   Value countParts(OpBuilder &b, ValueRange extents) {
     auto constant = [&](int64_t value) -> Value {
       return arith::ConstantIndexOp::create(b, loc, value);
@@ -122,11 +133,13 @@ private:
           arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, extent, wanted), one);
       programs = arith::MulIOp::create(b, loc, programs, bounded);
     }
+    // As many parts as bring the launch to the wanted number of programs, 1 to `parts`.
     Value count = arith::DivUIOp::create(b, loc, wanted, programs);
     return arith::MaxUIOp::create(b, loc, one,
                                   arith::MinUIOp::create(b, loc, count, constant(parts)));
   }
 
+  // The parts' axis is the last, hence the fastest: parts of a tile run at about the same time.
   void addAxis() {
     auto yield = cast<YieldOp>(kernel.getGrid().front().getTerminator());
     OpBuilder grid(yield);
@@ -135,12 +148,15 @@ private:
   }
 
   /// Part 0 alone makes the stores that stand before the loop.
+  /// All parts of a tile would store the same.
   void storeOnce() {
     SmallVector<Operation *> stores; // no atomics: the front end lets none stand before the loop
     auto collect = [&](Operation *op) {
       if (isa<StoreOp, ScatterOp>(op))
         stores.push_back(op);
     };
+    // From the loop up to the kernel: what stands ahead of it in each block, and the other branch
+    // of a guard.
     for (Operation *op = loop; !isa<KernelOp>(op); op = op->getParentOp()) {
       for (Operation &before : llvm::make_range(op->getBlock()->begin(), op->getIterator()))
         before.walk(collect);
@@ -162,6 +178,7 @@ private:
   }
 
   /// Part p of n makes the trips p * trips / n to (p + 1) * trips / n.
+  /// Shares differ by one trip at most, and none is empty if there are as many trips as parts.
   void shareEvenly() {
     Value lo = loop.getLowerBound(), step = loop.getStep(), n = constant(parts);
     Value trips = countTrips();
@@ -182,9 +199,14 @@ private:
 
   /// All parts but the last busy one make `chunk` trips, so that parts without a trip come last and
   /// need not be merged.
+  ///
+  ///   trips 10, parts 4    chunk 3, busy 4    0-2  3-5  6-8  9
+  ///   trips 4, parts 4     chunk 1, busy 4    0    1    2    3
+  ///   trips 5, parts 4     chunk 2, busy 3    0-1  2-3  4    (none)
   void shareInChunks() {
     Value lo = loop.getLowerBound(), step = loop.getStep(), trips = countTrips();
     Value one = constant(1);
+    // At least 1, also of a loop without trips: one part then is busy with none.
     Value chunk =
         arith::MaxUIOp::create(b, loc, arith::CeilDivUIOp::create(b, loc, trips, count), one);
     busy = arith::MaxUIOp::create(b, loc, arith::CeilDivUIOp::create(b, loc, trips, chunk), one);
@@ -197,9 +219,11 @@ private:
     loop.setUpperBound(end);
   }
 
+  // Only part 0 may start from the program's value, or it would be merged once for each part.
   void startFromNothing(Value isFirst) {
     if (split.merge) // its rule: the loop's start changes nothing
       return;
+    // A start that changes nothing is the same for all.
     for (auto [init, kind] : llvm::zip(loop.getInitArgsMutable(), split.kinds)) {
       Type type = init.get().getType();
       TypedAttr identity = getIdentity(b, kind, getElementTypeOrSelf(type));
@@ -210,12 +234,15 @@ private:
     }
   }
 
+  // All that follows moves into the branch of the last part. States go through scratch memory by
+  // PartArriveOp, which also counts.
   void finishInLast(bool isStatic) {
     SmallVector<Operation *> rest;
     for (Operation *op = first.getDefiningOp()->getNextNode();
          !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode())
       rest.push_back(op);
     // Scalars travel as tiles of one element.
+    // Scratch memory has tiles, by registers of threads.
     SmallVector<Value> partials;
     SmallVector<Type> types;
     for (Value result : loop.getResults()) {
@@ -232,6 +259,7 @@ private:
     for (Operation *op : rest)
       op->moveBefore(last.thenBlock()->getTerminator());
     ResultRange results = split.merge ? split.merge->getResults() : loop.getResults();
+    // Uses in what follows alone: PartArriveOp keeps the loop's own results.
     for (auto [value, result] : llvm::zip(values, results))
       result.replaceUsesWithIf(value, [&](OpOperand &use) {
         return llvm::any_of(rest, [&](Operation *op) { return op->isAncestor(use.getOwner()); });
@@ -261,6 +289,7 @@ private:
   }
 
   /// The merged state of all parts, or the own one of a single part.
+  /// A single part has not stored anything: its own state is the result.
   SmallVector<Value> mergeShared(ArrayRef<Value> partials) {
     if (!split.wanted)
       return mergeAll(partials);
@@ -278,6 +307,7 @@ private:
   }
 
   /// A value of the kernel's type from a tile of one element.
+  /// Of one element every reduction is that element.
   Value fromTile(Value tile, Type type) {
     if (tile.getType() == type)
       return tile;
@@ -307,6 +337,7 @@ private:
 
   /// The values that `merge` takes, of a state as the results of the loop. An earlier pass may have
   /// found that a variable is the same in all parts; then it is no result.
+  /// Values that the merge takes from elsewhere are the same for every part.
   SmallVector<Value> toOperands(ArrayRef<Value> state) {
     SmallVector<Value> operands;
     for (Value operand : split.merge.getStates()) {
@@ -317,6 +348,7 @@ private:
     return operands;
   }
 
+  // The order is that of trips: earlier parts on the left.
   SmallVector<Value> mergeTwo(ArrayRef<Value> earlier, ArrayRef<Value> later) {
     SmallVector<Value> merged;
     if (!split.merge) {
@@ -337,6 +369,7 @@ private:
   }
 
   /// States are read several at a time, so that their latencies overlap, as far as registers allow.
+  /// 64 registers of a thread for states under way, 8 states at most.
   int64_t countLoadsAhead(ArrayRef<Value> partials) {
     int64_t elements = 0;
     for (Value partial : partials)
@@ -349,6 +382,8 @@ private:
   }
 
   /// The states of all busy parts, merged in their order.
+  /// From part 1 to the last busy one, several at a time; numbers past the end read the last state
+  /// again and are not merged.
   SmallVector<Value> mergeAll(ArrayRef<Value> partials) {
     SmallVector<Value> start = loadState(partials, constant(0));
     if (split.merge)
@@ -369,6 +404,7 @@ private:
       SmallVector<Value> merged = mergeTwo(state, split.merge ? toOperands(loaded[i]) : loaded[i]);
       Value number = arith::AddIOp::create(b, loc, merging.getInductionVar(), constant(i));
       Value isBusy = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, number, busy);
+      // The first of each group exists, as the loop runs below `busy`.
       for (auto [old, value] : llvm::zip(state, merged))
         old = i ? Value(arith::SelectOp::create(b, loc, isBusy, value, old)) : value;
     }
@@ -388,6 +424,7 @@ private:
 };
 
 /// The merge that takes the loop's results, if there is one.
+/// The front end puts it right behind the loop.
 MergePartsOp getMerge(scf::ForOp loop) {
   for (Operation *user : loop->getUsers())
     if (auto merge = dyn_cast<MergePartsOp>(user))
@@ -395,6 +432,7 @@ MergePartsOp getMerge(scf::ForOp loop) {
   return {};
 }
 
+/// Loops with split(n). After the pass no MergePartsOp is left, whether its loop was split or not.
 struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
@@ -419,6 +457,8 @@ struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> 
       return signalPassFailure();
     loop->removeAttr(splitName);
     loop->removeAttr(splitAutomaticName);
+    // Each carried value must accumulate by one kind; a value that does not leaves `kinds` short,
+    // which is reported below.
     for (unsigned i = 0; !split.merge && i < loop.getNumRegionIterArgs(); ++i)
       if (std::optional<ReduceKind> kind = getAccumulation(loop, i))
         split.kinds.push_back(*kind);
@@ -426,6 +466,7 @@ struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> 
       return;
     // Earlier passes may have changed a loop that the front end let through.
     bool merges = split.merge || split.kinds.size() == loop.getNumRegionIterArgs();
+    // One split loop in a kernel: a second would need records of its own.
     if (!merges || !endsTheKernel(loop) || kernel->hasAttr(splitPartsName)) {
       loop.emitWarning("split(")
           << split.parts

@@ -32,6 +32,8 @@ static Value clamp(OpBuilder &builder, Location loc, Value value, int64_t low, i
                                 arith::ConstantIndexOp::create(builder, loc, low));
 }
 
+/// The sum of where each view on the way begins, clamped where the tensor's own window clamps, or
+/// where 31 bits might overflow.
 Value TensorAccess::makeCoordinate(OpBuilder &builder, Location loc, unsigned dim) const {
   Value sum;
   int64_t farthest = dims[dim].farthest;
@@ -42,6 +44,8 @@ Value TensorAccess::makeCoordinate(OpBuilder &builder, Location loc, unsigned di
   return dims[dim].clamped ? clamp(builder, loc, sum, -farthest, farthest) : sum;
 }
 
+/// A store at a negative position of a dropped dimension must store nothing: it is sent behind the
+/// end.
 Value TensorAccess::makeStoreCoordinate(OpBuilder &builder, Location loc, unsigned dim) const {
   Value position = makeCoordinate(builder, loc, dim);
   if (dims[dim].tileDim >= 0 || dims[dim].startsInside)
@@ -52,6 +56,8 @@ Value TensorAccess::makeStoreCoordinate(OpBuilder &builder, Location loc, unsign
   return arith::SelectOp::create(builder, loc, exists, position, behind);
 }
 
+/// Positions from the tile's start that lie before the end. `count` says how many starts the end is
+/// relative to.
 Value TensorAccess::makeLimit(OpBuilder &builder, Location loc, unsigned dim) const {
   Value least;
   int64_t farthest = dims[dim].farthest;
@@ -75,6 +81,8 @@ public:
   Analyzer(IndexBounds &bounds, const DivisibilityAnalysis &divisibility)
       : bounds(bounds), divisibility(divisibility) {}
 
+  // Views are climbed from the access to the parameter, each adding to starts and ends of the
+  // dimensions that are left. The first condition that fails ends it, in words for the remark.
   template <typename AccessOp>
   TensorAccess run(AccessOp access, Type elementType, ArrayRef<int64_t> tileOrder) {
     int64_t tileDim = 0;
@@ -111,6 +119,7 @@ private:
 
   /// True if the end cuts off nothing but what lies behind the end of `view` along dimension `d`.
   /// Of several, of which the first counts, each has to.
+  /// The least of both must cut nothing, so either must.
   bool cutsNothing(const Part &part, Value end, Value view, unsigned d) {
     if (auto least = end.getDefiningOp<arith::MinSIOp>())
       return cutsNothing(part, least.getLhs(), view, d) &&
@@ -124,6 +133,8 @@ private:
     // A block that begins at a multiple of its size, before another one, ends before that too.
     bool aligned = part.dim.starts.size() == 1 && divisibility.getDivisor(end) % part.size == 0 &&
                    divisibility.getDivisor(part.dim.starts[0].first) % part.size == 0;
+    // With alignment a block before the end that begins at a multiple of its size has room as a
+    // whole: one position is enough.
     return bounds.isNonNegative(position - *part.first - Linear(aligned ? 1 : part.size));
   }
 
@@ -163,6 +174,7 @@ private:
       view = subview.getSource();
     }
     result.view = view.getDefiningOp<ViewOp>();
+    // Flat views have extents that no tensor map knows at the launch.
     if (result.view->hasAttr(flatName)) {
       fail("the program decides on the extents of its view, not the launch");
       return false;
@@ -190,6 +202,7 @@ private:
         Value low = subview.getLows()[slice], high = subview.getHighs()[slice];
         ++slice;
         // Before the window there is padding, in the tensor there may be more.
+        // TMA fills with zeros only what is outside of the tensor, not outside of a slice of it.
         if (!part.inBounds && (!part.first || !bounds.isNonNegative(*part.first))) {
           fail("positions before the slice are not proven absent");
           return false;
@@ -236,6 +249,8 @@ private:
       return;
     }
     // The tile's fastest dimension, its others, then those of one position.
+    // A tensor map's first dimension is contiguous. Dropped dimensions come last, where a box has
+    // one position.
     for (int64_t tileDim : tileOrder)
       for (unsigned d = 0; d < rank; ++d)
         if (parts[d].dim.tileDim == tileDim)
@@ -300,6 +315,7 @@ private:
   }
 
   /// A dimension among the factors of a stride or a position.
+  /// Names with a dot are strides that the launch made up: no contract can be written for them.
   static std::string findHelpful(Value stride) {
     if (auto dim = stride.getDefiningOp<DimOp>())
       return dim.getDim().getName().contains('.') ? "" : dim.getDim().getName().str();
@@ -322,6 +338,8 @@ private:
       if (!reaches())
         return std::nullopt;
     }
+    // Ends that cut off only what the tensor or the tile lacks anyway are dropped: others cost a
+    // pass over shared memory (clear_from).
     SmallVector<std::pair<Value, unsigned>> ends;
     for (auto [end, limit] : llvm::zip(dim.ends, part.limits)) {
       // Elements past the tensor's own end are padding anyway.
@@ -337,6 +355,7 @@ private:
                          return start.second || bounds.isNonNegative(start.first);
                        });
     dim.startsBefore = part.first && bounds.isNonNegative(Linear(-1) - *part.first);
+    // Only if the whole sum is known to lie within 31 bits either way.
     dim.clamped = !part.first || !bounds.isNonNegative(Linear(dim.farthest) - *part.first) ||
                   !bounds.isNonNegative(*part.first + Linear(dim.farthest));
     return dim;

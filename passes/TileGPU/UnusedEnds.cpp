@@ -20,6 +20,7 @@ using namespace tile::gpu;
 
 namespace {
 
+/// `length` is known if the end is a constant distance behind the start.
 class Follower {
 public:
   Follower(Value start, Value end) : start(start), end(end) {
@@ -33,6 +34,8 @@ public:
 
   /// True if all uses of `value`, a tile in registers or shared memory, keep what lies behind the
   /// end along `dim` apart.
+  /// Sound for loops since a value is taken for fine while it is being visited: any use that
+  /// matters ends the search.
   bool follow(Value value, int64_t dim) {
     if (!visited.insert({value, dim}).second)
       return true;
@@ -54,8 +57,10 @@ private:
       return followProduct(product, use.getOperandNumber(), dim);
     if (auto product = dyn_cast<FmaDotOp>(user))
       return followProduct(product, use.getOperandNumber(), dim);
+    // Operations that keep rows, columns and their order.
     if (isa<LocalLoadOp, ConvertLayoutOp, WgmmaWaitOp>(user))
       return follow(user->getResult(0), dim);
+    // A reduction along `dim` itself mixes what is behind the end with the rest.
     if (auto reduce = dyn_cast<ReduceOp>(user)) {
       std::optional<int64_t> axis = reduce.getAxis();
       return axis && *axis != dim && follow(reduce.getResult(), dim - (*axis < dim));
@@ -73,6 +78,7 @@ private:
     }
     if (auto store = dyn_cast<StoreOp>(user))
       return &use == &store.getValueMutable() && endsAlike(store, dim);
+    // Element by element nothing moves along `dim`.
     if (OpTrait::hasElementwiseMappableTraits(user) && isMemoryEffectFree(user))
       return llvm::all_of(user->getResults(), [&](Value result) { return follow(result, dim); });
     return false;
@@ -85,6 +91,7 @@ private:
     if (number == 2 || dim != rank - 1 - int64_t(number))
       return follow(product.getResult(), dim);
     DenseI64ArrayAttr valid = product.getValidAttr();
+    // Terms from valid[2] on are not added: the end must not lie before.
     return valid && length && *length >= valid[2];
   }
 
@@ -92,6 +99,7 @@ private:
     return follow(loop.getRegionIterArg(number), dim) && follow(loop.getResult(number), dim);
   }
 
+  // The store must drop exactly what lies behind the same end.
   bool endsAlike(StoreOp store, int64_t dim) {
     int64_t tileDim = 0;
     for (unsigned d = 0; d < store.getSizes().size(); ++d)

@@ -35,6 +35,7 @@ namespace {
 
 /// The greatest power of two known to divide a value, at most 2^30: vectors need no more, and
 /// products cannot overflow.
+/// 2^30 also stands for "any": a proven bound divides by everything that matters.
 struct PowersOfTwo {
   const DivisibilityAnalysis &divisibility;
   int64_t operator()(Value value) const {
@@ -43,6 +44,7 @@ struct PowersOfTwo {
 };
 
 /// Divisors of a view's parts, in elements.
+/// 'Base' is a distance, so that views of views only ever make it smaller.
 struct ViewFacts {
   int64_t base; // of the first element's distance from a 2^30-aligned address
   SmallVector<int64_t> extents, strides;
@@ -56,6 +58,8 @@ ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
     auto kernel = view->getParentOfType<KernelOp>();
     ParamAttr param = kernel.getParam(cast<BlockArgument>(view.getBase()).getArgNumber());
     Type element = view.getType().getElementType();
+    // Bytes to elements; of nibbles two fit a byte. At least one, where the alignment is less than
+    // an element.
     facts.base = std::max<int64_t>(1, param.getAlign() * 8 / getElementBits(element));
     facts.access = param.getAccess();
     for (Value extent : view.getExtents())
@@ -83,10 +87,12 @@ ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
   facts.access = source.access;
   unsigned index = 0, slice = 0;
   for (unsigned d = 0; d < sub.getKinds().size(); ++d) {
+    // 0 stands for no offset along this dimension: the base keeps its divisor.
     int64_t offset = 0;
     if (sub.getKind(d) == SubscriptKind::Index) {
       offset = getDivisor(sub.getIndices()[index++]);
     } else {
+      // A slice's extent and start are clamped to the source's extent, which may come out instead.
       int64_t extent = source.extents[d];
       if (sub.getKind(d) == SubscriptKind::Slice) {
         int64_t low = std::gcd(getDivisor(sub.getLows()[slice]), extent),
@@ -108,6 +114,7 @@ ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
 } // namespace
 
 /// True if all elements of a tile along `dim` are known to be equal.
+/// Of a mask: one predicate serves a whole copy.
 static bool isUniformAlong(Value tile, unsigned dim, unsigned depth = 0) {
   Operation *op = tile.getDefiningOp();
   auto type = cast<RankedTensorType>(tile.getType());
@@ -149,19 +156,25 @@ static AccessWidth computeWidth(Op op, RankedTensorType tile, const PowersOfTwo 
       continue;
     }
     int64_t start = getDivisor(op.getStarts()[d]);
+    // gcd of what is added: base + start * stride, for each dimension.
     aligned = std::gcd(aligned, start * facts.strides[d]);
     int64_t limit = facts.extents[d];
     if (op.getHasEnd()[d])
       limit = std::gcd(limit, getDivisor(op.getEnds()[end++]));
+    // A single position along it adds to the address alone.
     if (op.isDropped(d))
       continue;
     if (facts.unit[d] && op.getSteps()[d] == 1) {
       found.fastest = tileDims[d];
+      // Proven in bounds, no end cuts a piece. Else a piece begins at a multiple of the width,
+      // counted from where the view begins, and ends before the first multiple that is out of
+      // bounds.
       bounds = op.getInBounds()[d] ? int64_t(1) << 30 : std::gcd(limit, start);
     } else {
       aligned = std::gcd(aligned, facts.strides[d] * op.getSteps()[d]);
     }
   }
+  // No dimension with stride 1: single elements.
   if (!found.fastest)
     return found;
   if constexpr (std::is_same_v<Op, AsyncCopyOp>)
@@ -215,6 +228,8 @@ struct TileGPUVectorizeAccesses
   /// Memory that a store of this kernel may reach is not read past the coherent caches. Nor is what
   /// is loaded ahead of a barrier for use behind it: ptxas moves read-only loads to their use,
   /// where the program would wait for them.
+  /// ld.global.nc is for memory that nothing writes during the launch, by this thread block or
+  /// others.
   template <typename Op>
   static void markReadOnly(Op load, const PowersOfTwo &getDivisor, Builder &builder) {
     if (getFacts(load.getView(), getDivisor).access == Access::In &&
@@ -224,6 +239,7 @@ struct TileGPUVectorizeAccesses
   }
 
   /// True if the threads of a block meet between a load and the first use of what it loads.
+  /// A wait between load and use makes the load worth its place: it must not slip behind it.
   static bool isAhead(Operation *load) {
     DenseSet<Operation *> uses; // only looked up
     for (Operation *user : load->getUsers())
@@ -241,6 +257,8 @@ struct TileGPUVectorizeAccesses
       return;
     ViewFacts facts = getFacts(op.getView(), getDivisor);
     int64_t width = getLayout(tile).getNumRegisters();
+    // The first dimension of which neighbours lie in neighbouring registers; pieces along one
+    // dimension are enough.
     unsigned tileDim = 0, end = 0;
     bool found = false;
     for (unsigned d = 0; d < op.getSizes().size(); ++d) {

@@ -50,6 +50,7 @@ static std::optional<int64_t> constantOf(Value value) {
 
 /// The views that a loop loads from. Nothing if it holds another loop or a dot: then it is no pass
 /// over a row.
+/// Loops in loops and products go over more than a row.
 static std::optional<llvm::SetVector<Value>> getViewsLoaded(scf::ForOp loop) {
   llvm::SetVector<Value> views;
   WalkResult result = loop.getBody()->walk([&](Operation *op) {
@@ -65,6 +66,7 @@ static std::optional<llvm::SetVector<Value>> getViewsLoaded(scf::ForOp loop) {
 }
 
 /// The loops to version: at least two, and a later one loads what an earlier one did.
+/// All of one dimension and one block size; others stay as they are in both versions.
 static std::optional<RowLoops> findRowLoops(KernelOp kernel) {
   RowLoops found;
   llvm::SetVector<Value> loaded;
@@ -82,6 +84,7 @@ static std::optional<RowLoops> findRowLoops(KernelOp kernel) {
       continue;
     }
     found.loops.push_back(loop);
+    // The point of it all: a view that is loaded twice.
     for (Value view : *views)
       again |= !loaded.insert(view);
   }
@@ -105,6 +108,7 @@ static int64_t getVector(KernelOp kernel) {
 
 /// Whether rows of a block stay in registers, with the warps that the kernel asks for or as many as
 /// it may get.
+/// The largest tile that is loaded decides, in registers of all threads.
 static bool fits(KernelOp kernel, const RowLoops &rows) {
   int64_t warps = 16, largest = rows.block;
   if (auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName))
@@ -118,6 +122,8 @@ static bool fits(KernelOp kernel, const RowLoops &rows) {
 
 /// Clones what `ops` depend on and what depends on `mapping` itself, from the kernel's body before
 /// them.
+/// From the beginning of the body to `end`: views and positions that depend on the dimension are
+/// made anew, of the value that analyses know to be aligned.
 static void cloneDependents(Block &body, Operation *end, OpBuilder &b, IRMapping &mapping) {
   for (Operation &op : body) {
     if (&op == end)
@@ -129,6 +135,7 @@ static void cloneDependents(Block &body, Operation *end, OpBuilder &b, IRMapping
 }
 
 /// The loop's body once, at its lower bound.
+/// Right for exactly one trip: carried values are the initial ones, results what is yielded.
 static void cloneOnce(scf::ForOp loop, OpBuilder &b, IRMapping &mapping) {
   mapping.map(loop.getInductionVar(), mapping.lookupOrDefault(loop.getLowerBound()));
   for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
@@ -158,6 +165,7 @@ static void version(KernelOp kernel, const RowLoops &rows) {
     Value test = arith::CmpIOp::create(b, loc, predicate, left, constant(right));
     condition = condition ? Value(arith::AndIOp::create(b, loc, condition, test)) : test;
   };
+  // In elements: a multiple of 16 bytes' worth lets every access be wide.
   bool aligned = facts.getMultipleOf() % vector == 0;
   if (facts.getMax() > rows.block)
     require(arith::CmpIPredicate::sle, dim, rows.block);
@@ -165,6 +173,7 @@ static void version(KernelOp kernel, const RowLoops &rows) {
     require(arith::CmpIPredicate::sgt, dim, 0);
   if (!aligned)
     require(arith::CmpIPredicate::eq, arith::RemSIOp::create(b, loc, dim, constant(vector)), 0);
+  // Contracts say that each launch has rows of one block: the other version is dropped by folding.
   if (!condition)
     condition = arith::ConstantIntOp::create(b, loc, 1, 1);
 
@@ -176,6 +185,7 @@ static void version(KernelOp kernel, const RowLoops &rows) {
   IRMapping mapping;
   if (!aligned) {
     // Says so in a way that analyses see.
+    // (n / v) * v is n where the condition holds, and a visible multiple of v.
     Value count = arith::DivSIOp::create(b, loc, dim, constant(vector));
     mapping.map(dim, arith::MulIOp::create(b, loc, count, constant(vector)));
     cloneDependents(body, branch, b, mapping);
@@ -185,6 +195,7 @@ static void version(KernelOp kernel, const RowLoops &rows) {
       cloneOnce(cast<scf::ForOp>(op), b, mapping);
     else
       b.clone(*op, mapping);
+  // The else branch has the operations themselves, the then branch copies.
   for (Operation *op : rest)
     op->moveBefore(branch.elseBlock()->getTerminator());
 }

@@ -21,11 +21,14 @@ using namespace tile::gpu;
 
 namespace {
 
+/// Reached by schedules written by hand in IR alone.
 LogicalResult refuse(scf::ForOp loop, const std::string &reason) {
   return loop.emitError() << "cannot realise the schedule: " << reason;
 }
 
 /// Runs products of stage 1 beside those of the next trip.
+/// Stage 0 first, then those of stage 1: the head's product of trip n + 1 runs beside the staged
+/// ones of trip n.
 LogicalResult applyStages(scf::ForOp loop, LoopSchedule &schedule, int64_t &rings) {
   WgmmaOp head;
   SmallVector<WgmmaOp> staged;
@@ -50,6 +53,7 @@ LogicalResult applyStages(scf::ForOp loop, LoopSchedule &schedule, int64_t &ring
 }
 
 /// Realises what concerns one trip and its neighbour.
+/// Called twice in the pipeline; the second call finds products async and leaves the loop.
 LogicalResult applyToTrips(scf::ForOp loop, int64_t &rings) {
   LoopSchedule schedule = LoopSchedule::of(loop);
   if (llvm::any_of(schedule.products, [](WgmmaOp product) { return product.getAsync(); }))
@@ -60,6 +64,7 @@ LogicalResult applyToTrips(scf::ForOp loop, int64_t &rings) {
 }
 
 /// Realises what concerns rings; sets `turns` if the loop takes turns.
+/// Late release first: turns count on products that stay in flight.
 LogicalResult applyToRings(scf::ForOp loop, bool &turns) {
   LoopSchedule schedule = LoopSchedule::of(loop);
   std::string reason;
@@ -88,6 +93,7 @@ struct TileGPUApplySchedule : tile::impl::TileGPUApplyScheduleBase<TileGPUApplyS
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       int64_t rings = 0;
+      // Loops of the consumers are the second call's business.
       for (scf::ForOp loop : findLoops(kernel.getBody()))
         if (!isOfConsumers(loop) && failed(applyToTrips(loop, rings)))
           return signalPassFailure();
@@ -98,6 +104,8 @@ struct TileGPUApplySchedule : tile::impl::TileGPUApplyScheduleBase<TileGPUApplyS
             return WalkResult::interrupt();
         if (!turns)
           return WalkResult::advance();
+        // Once for the kernel: the first warpgroup starts with its turn, the last turn is handed on
+        // at the end.
         OpBuilder builder = OpBuilder::atBlockBegin(&split.getConsumer().front());
         TurnStartOp::create(builder, split.getLoc());
         builder.setInsertionPointToEnd(&split.getConsumer().front());

@@ -5,6 +5,7 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
+/// Entries stand in the order of the products in the loop's body; `order` says how they are issued.
 LoopSchedule LoopSchedule::of(scf::ForOp loop) {
   LoopSchedule schedule;
   schedule.products = llvm::to_vector(loop.getBody()->getOps<WgmmaOp>());
@@ -14,6 +15,7 @@ LoopSchedule LoopSchedule::of(scf::ForOp loop) {
     schedule.words = attribute.getWords();
     return schedule;
   }
+  // Without an attribute: as the loop stands.
   for (auto [i, product] : llvm::enumerate(schedule.products)) {
     ProductPlace &place = schedule.places.emplace_back();
     place.order = int64_t(i);
@@ -23,6 +25,7 @@ LoopSchedule LoopSchedule::of(scf::ForOp loop) {
   return schedule;
 }
 
+/// By the products that stand there now: passes may have moved them, and each keeps its entry.
 void LoopSchedule::setOn(scf::ForOp loop) const {
   SmallVector<ProductPlace> standing;
   for (WgmmaOp product : loop.getBody()->getOps<WgmmaOp>())
@@ -35,6 +38,8 @@ bool LoopSchedule::isStaged() const {
   return llvm::any_of(places, [](const ProductPlace &place) { return place.stage > 0; });
 }
 
+/// Asked by the passes that realise a part of the schedule, which leave alone what is in flight
+/// already.
 bool LoopSchedule::leaves(int64_t flight) const {
   return llvm::any_of(llvm::zip(products, places), [&](auto each) {
     return !WgmmaOp(std::get<0>(each)).getAsync() && std::get<1>(each).flight == flight;
@@ -52,6 +57,7 @@ ProductPlace &LoopSchedule::placeOf(WgmmaOp product) {
   return places[size_t(llvm::find(products, product) - products.begin())];
 }
 
+/// True of loops inside of the given region of a specialised kernel.
 static bool isIn(scf::ForOp loop, Region &(WarpSpecializeOp::*getRegion)()) {
   auto split = loop->getParentOfType<WarpSpecializeOp>();
   return split && (split.*getRegion)().isAncestor(loop->getParentRegion());

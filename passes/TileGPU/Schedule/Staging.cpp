@@ -8,6 +8,7 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
+/// Through operands in the body, nested regions included, as far as the block.
 static bool needs(Operation *op, Operation *source, DenseSet<Operation *> &seen) {
   if (op == source)
     return true;
@@ -30,6 +31,8 @@ bool tile::gpu::needs(Operation *op, Operation *source) {
 
 /// The fetch in `block` that `memory` comes from by clearing and permutations alone, none of which
 /// anything else reads; null if there is none.
+/// Clears (ClearFromOp) write the memory in place and count as part of the path; one reader may
+/// remain.
 static TmaFetchOp findFetch(Value memory, Block *block, SmallVectorImpl<Operation *> &path) {
   while (auto permute = memory.getDefiningOp<MemDescPermuteOp>()) {
     if (!permute->hasOneUse() || permute->getBlock() != block)
@@ -52,6 +55,7 @@ static TmaFetchOp findFetch(Value memory, Block *block, SmallVectorImpl<Operatio
 
 /// True if the product may be left in flight beside one of another trip: its operands stay as they
 /// are meanwhile.
+/// Memory of a ring stays till it is released; registers may be overwritten by the next trip.
 static bool hasLastingOperands(WgmmaOp product, scf::ForOp loop) {
   for (Value operand : product->getOperands()) {
     if (loop.isDefinedOutsideOfLoop(operand))
@@ -65,6 +69,8 @@ static bool hasLastingOperands(WgmmaOp product, scf::ForOp loop) {
 
 /// Collects what in the loop's body depends on `value`; false if that is more than pure operations
 /// that end in `end`'s acc.
+/// Everything between the variable and the product's accumulator must be able to move a trip later
+/// with the product.
 static bool collectScaling(Value value, WgmmaOp end, OpSet &scaling) {
   for (OpOperand &use : value.getUses()) {
     Operation *user = use.getOwner();
@@ -86,6 +92,8 @@ static bool collectScaling(Value value, WgmmaOp end, OpSet &scaling) {
 
 /// Collects what of its own trip the scaling needs, which is kept in registers if the scaling is
 /// left to the next.
+/// What the scaling reads of its own trip must survive into the next: registers that are counted,
+/// so that the pass can tell if they are too many.
 static void collectFactors(Staging &found) {
   Block *body = found.loop.getBody();
   auto isVariable = [&](Value value) {
@@ -103,6 +111,7 @@ static void collectFactors(Staging &found) {
       if (found.loop.isDefinedOutsideOfLoop(operand) || isVariable(operand) ||
           (def && found.scaling.contains(def)))
         continue;
+      // Broadcasts and reshapes cost nothing to repeat: their sources are kept instead.
       if (isa_and_nonnull<BroadcastOp, ReshapeOp>(def) && def->getBlock() == body &&
           llvm::all_of(def->getUsers(), isForScaling)) {
         if (found.renaming.insert(def))
@@ -117,6 +126,7 @@ static void collectFactors(Staging &found) {
 }
 
 /// Adds `product` to those of stage 1; returns why it cannot be, empty if it is.
+/// The form: s = a b; p = f(s) in registers; o = o * factors of the trip + p v.
 static std::string addStaged(WgmmaOp product, Staging &found) {
   scf::ForOp loop = found.loop;
   Operation *a = product.getA().getDefiningOp();
@@ -129,6 +139,7 @@ static std::string addStaged(WgmmaOp product, Staging &found) {
   StagedProduct staged;
   staged.product = product;
   staged.carried = product->use_begin()->getOperandNumber();
+  // The variable may be scaled on its way, and nothing else.
   BlockArgument variable = loop.getRegionIterArg(staged.carried);
   if (!collectScaling(variable, product, found.scaling) ||
       (variable != product.getAcc() && !found.scaling.contains(product.getAcc().getDefiningOp())))
@@ -138,6 +149,8 @@ static std::string addStaged(WgmmaOp product, Staging &found) {
     return "an operand is not copied by TMA for this product alone";
   found.staged.push_back(staged);
   // The last steps to a make a second copy of it: better once the first copy's product is done.
+  // Conversions of a to the operand's type are done late: both copies of a are in registers for as
+  // short as can be.
   while (a && a->getBlock() == loop.getBody() && a->hasOneUse() && !a->getNumRegions() &&
          a->getNumOperands() == 1 && isa<arith::TruncFOp, RoundFloat8Op, ConvertLayoutOp>(a)) {
     found.late.insert(a);
@@ -146,6 +159,7 @@ static std::string addStaged(WgmmaOp product, Staging &found) {
   return "";
 }
 
+/// All reasons are in words for the remark; the first one counts.
 std::optional<Staging> tile::gpu::findStaging(scf::ForOp loop, WgmmaOp head,
                                               ArrayRef<WgmmaOp> staged, std::string &reason) {
   Staging found;
