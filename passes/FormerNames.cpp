@@ -25,6 +25,7 @@ StringRef getPresentPassName(StringRef name) {
   return name;
 }
 
+/// Words end where no pass's name goes on: at commas, brackets, braces and signs of equality.
 std::string renameFormerPasses(StringRef argument) {
   StringRef key = argument.take_until([](char c) { return c == '='; });
   StringRef option = key.ltrim('-');

@@ -31,12 +31,17 @@ static void addCleanup(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+/// On entry and exit the tile dialect alone, on values without layouts: what is done here holds for
+/// CPU and GPU.
 void populateOptimizePipeline(OpPassManager &pm, const OptimizeOptions &options) {
   if (options.level == 0)
     return;
+  // Nested, hence kernels may be optimised at the same time.
   OpPassManager &kernel = pm.nest<KernelOp>();
   addCleanup(kernel);
   kernel.addPass(createSCCPPass());
+  // Simplification comes before the prover, since masks and positions that fold prove more; and
+  // once more after it, since accesses in bounds lose theirs.
   kernel.addPass(createSimplify());
   // Decides comparisons that guard accesses; costs as much as all the rest.
   if (options.level >= 3)
@@ -48,6 +53,8 @@ void populateOptimizePipeline(OpPassManager &pm, const OptimizeOptions &options)
 }
 
 void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
+  // Entry: the tile dialect. After convert-tile-to-linalg tensors, after tile-cpu-bufferize
+  // buffers, after convert-linalg-to-loops scalars and vectors.
   pm.addPass(createConvertTileToLinalg());
   OpPassManager &function = pm.nest<func::FuncOp>();
   addCleanup(function);
@@ -55,6 +62,7 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   addCleanup(function);
   function.addPass(createCPUBufferize());
   addCleanup(function);
+  // Products before scratch is placed: packed operands are buffers, too.
   function.addPass(createCPULowerDot({options.vectorBits}));
   function.addPass(createCPUPlaceScratch());
   function.addPass(createConvertLinalgToLoopsPass());
@@ -71,6 +79,8 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
+/// Until tile-gpu-assign-layouts tiles have no layouts, and passes change their shapes and count;
+/// behind it each value keeps its own.
 void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUSplitLoops());
   pm.addPass(createTileGPUVersionRowLoops());
@@ -110,7 +120,9 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUVectorizeAccesses());
 }
 
+/// On entry each tile has a layout. From here on no pass changes which thread holds which element.
 void populateNVVMPipeline(OpPassManager &pm) {
+  // Places first, barriers second: a barrier is needed where bytes are shared.
   pm.addPass(createTileGPUAllocateShared());
   pm.addPass(createTileGPUInsertBarriers());
   pm.addPass(createConvertTileGPUToVector());

@@ -6,6 +6,7 @@
 using namespace mlir;
 using namespace tile;
 
+/// Subviews and permutations keep the tensor; a view of anything else has no root.
 ViewOp tile::getRootView(Value view) {
   while (Operation *def = view.getDefiningOp()) {
     if (auto whole = dyn_cast<ViewOp>(def))
@@ -17,6 +18,7 @@ ViewOp tile::getRootView(Value view) {
   return nullptr;
 }
 
+/// `in`, and no overlap that the launcher allows: then no store of the kernel reaches the memory.
 bool tile::readsConstantMemory(LoadOp load) {
   ViewOp root = getRootView(load.getView());
   auto kernel = load->getParentOfType<KernelOp>();

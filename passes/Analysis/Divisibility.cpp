@@ -48,18 +48,21 @@ struct Divisor {
 using DivisorLattice = dataflow::Lattice<Divisor>;
 
 /// The constant's magnitude, if it has one.
+/// Divisors are positive; the sign does not matter for division.
 std::optional<int64_t> magnitude(const APInt &constant) {
   if (constant.getSignificantBits() > 63)
     return std::nullopt;
   return std::abs(constant.getSExtValue());
 }
 
+/// Where the product does not fit, either factor is a divisor still.
 int64_t multiply(int64_t a, int64_t b) {
   int64_t product;
   return llvm::MulOverflow(a, b, product) ? std::max(a, b) : product;
 }
 
 /// The largest power of two that divides n; for 0, the largest there is.
+/// Every power divides 0; 2^62 is the largest that fits with room.
 int64_t powerOfTwoIn(int64_t n) { return n ? n & -n : int64_t(1) << 62; }
 
 /// The divisor of a quotient by a positive constant: exact only where the constant divides the
@@ -76,6 +79,7 @@ public:
 
   LogicalResult visitOperation(Operation *op, ArrayRef<const DivisorLattice *> operands,
                                ArrayRef<DivisorLattice *> results) override {
+    // Optimistic: an operand that no value has reached yet does not pull the result down to 1.
     for (const DivisorLattice *operand : operands)
       if (!operand->getValue().number)
         return success(); // visited again once the operand is known
@@ -110,6 +114,8 @@ public:
 private:
   /// Of integers that wrap around at their width, or whose sign is read as a digit, only powers of
   /// two divide the result still.
+  /// 2^w is a multiple of every smaller power of two, so that a sum modulo 2^w keeps these divisors
+  /// and no others.
   template <typename Operands> int64_t transfer(Operation *op, Operands in) {
     int64_t divisor = transferExact(op, in);
     bool isIndex =
@@ -165,6 +171,7 @@ DivisibilityAnalysis::DivisibilityAnalysis(Operation *root) {
   dataflow::loadBaselineAnalyses(solver);
   solver.load<DivisorPropagation>();
   // A failure leaves no facts, which is right if weak.
+  // Each value then has divisor 1.
   (void)solver.initializeAndRun(root);
 }
 

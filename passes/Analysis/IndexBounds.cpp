@@ -24,6 +24,7 @@ using Number = mlir::presburger::Fraction;
 namespace tile {
 
 Linear &Linear::operator+=(const Linear &other) {
+  // Terms of coefficient 0 go, so that `terms.empty()` means a constant.
   constant = constant + other.constant;
   for (const auto &[symbol, coefficient] : other.terms) {
     Number sum = terms[symbol] + coefficient;
@@ -45,6 +46,7 @@ Linear &Linear::operator*=(Number factor) {
 }
 
 /// A constant that leaves room to compute with.
+/// Two bits are left for sums and products of a few constants.
 static std::optional<int64_t> constantOf(Value value) {
   APInt number;
   if (!matchPattern(value, m_ConstantInt(&number)) || number.getSignificantBits() > 62)
@@ -52,6 +54,7 @@ static std::optional<int64_t> constantOf(Value value) {
   return number.getSExtValue();
 }
 
+/// Order is what makes substitution end: a bound of a symbol names symbols of lower order alone.
 IndexBounds::IndexBounds(KernelOp kernel, const DivisibilityAnalysis &divisibility)
     : kernel(kernel), divisibility(divisibility) {
   // Dimensions come first: they are what proofs end in. Then values in program order, the grid's
@@ -69,6 +72,7 @@ IndexBounds::IndexBounds(KernelOp kernel, const DivisibilityAnalysis &divisibili
   });
 }
 
+/// For remarks: "this contract would help" is found by supposing it.
 void IndexBounds::suppose(StringRef name, int64_t number) {
   supposedName = name.str();
   supposedNumber = number;
@@ -94,6 +98,7 @@ Linear::Symbol IndexBounds::symbolOf(Value value) {
   if (auto dim = value.getDefiningOp<DimOp>())
     return {dimOrders[dim.getDim().getName().str()], {}, dim.getDim()};
   // A number of blocks that the grid has too: `cdiv(M, BM) - 1 - i` is not negative.
+  // Two values for one number: the grid's stands for both, or they would never cancel.
   if (auto blocks = value.getDefiningOp<arith::CeilDivSIOp>())
     for (auto same : kernel.getGrid().front().getOps<arith::CeilDivSIOp>())
       if (isSameQuotient(blocks, same))
@@ -101,6 +106,7 @@ Linear::Symbol IndexBounds::symbolOf(Value value) {
   return {orders.lookup(value), value, {}};
 }
 
+/// Only exact identities are opened up. All else is a symbol, of which boundsOf may know something.
 Linear IndexBounds::linear(Value value) {
   if (auto constant = constantOf(value))
     return Linear(*constant);
@@ -131,6 +137,8 @@ Linear IndexBounds::linear(Value value) {
 }
 
 /// Bounds of dividend / divisor: exactly so if rounded toward zero and never negative.
+/// dividend / divisor rounded up lies in [exact, exact + (d - 1) / d], rounded down in [exact - (d
+/// - 1) / d, exact].
 SmallVector<Linear> IndexBounds::boundsOfQuotient(Value dividend, int64_t divisor, bool roundsUp,
                                                   bool upper) {
   Linear exact = linear(dividend) * Number(1, divisor);
@@ -142,6 +150,8 @@ SmallVector<Linear> IndexBounds::boundsOfQuotient(Value dividend, int64_t diviso
 
 /// The largest value lower + i * step below the limit.
 SmallVector<Linear> IndexBounds::lastBefore(Value limit, Value lower, int64_t step) {
+  // Where limit and start are multiples of the step, the last value is limit - step; else limit - 1
+  // is all that is known.
   if (std::gcd(getDivisor(limit), lower ? getDivisor(lower) : 0) % step == 0)
     return {linear(limit) - Linear(step)};
   return {linear(limit) - Linear(1)};
@@ -167,6 +177,8 @@ std::optional<int64_t> IndexBounds::rangeBound(Value value, bool upper) {
 }
 
 /// The end of a dimension's range, drawn in to a multiple of what divides the dimension.
+/// The range's ends need not be multiples; no launch has a dimension between the end and the last
+/// multiple.
 Linear IndexBounds::dimBound(DimAttr dim, bool upper) const {
   int64_t multiple = std::max<int64_t>(dim.getMultipleOf(), 1);
   if (dim.getName() == supposedName)
@@ -201,6 +213,7 @@ static std::optional<Counter> counterOf(BlockArgument argument) {
     if (auto both = dyn_cast_or_null<arith::AndIOp>(condition))
       conditions.append({both.getLhs(), both.getRhs()});
     auto compare = dyn_cast_or_null<arith::CmpIOp>(condition);
+    // A limit that the loop computes anew in each trip bounds nothing.
     if (compare && compare.getPredicate() == arith::CmpIPredicate::slt &&
         compare.getLhs() == tested &&
         !loop.getBefore().isAncestor(compare.getRhs().getParentRegion()))
@@ -216,11 +229,13 @@ SmallVector<Linear> IndexBounds::boundsOf(Linear::Symbol symbol, bool upper) {
   Value value = symbol.value;
   SmallVector<Linear> bounds;
   Operation *op = value.getDefiningOp();
+  // 0 <= i <= extent - 1, since a program that runs has a number in the grid.
   if (auto id = dyn_cast_or_null<ProgramIdOp>(op)) {
     Value extent = kernel.getGrid().front().getTerminator()->getOperand(id.getAxis());
     bounds = upper ? lastBefore(extent, {}, 1) : SmallVector<Linear>{Linear(0)};
   } else if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast_or_null<scf::ForOp>(argument.getOwner()->getParentOp());
+    // Inside of its own loop: at least one trip is made there, so that lower <= i < upper.
     if (loop && argument == loop.getInductionVar())
       if (auto step = constantOf(loop.getStep()); step && *step > 0)
         bounds = upper ? lastBefore(loop.getUpperBound(), loop.getLowerBound(), *step)
@@ -234,11 +249,13 @@ SmallVector<Linear> IndexBounds::boundsOf(Linear::Symbol symbol, bool upper) {
       bounds = upper ? lastBefore(counter->limit, counter->low, counter->step)
                      : SmallVector<Linear>{linear(counter->low)};
   } else if (isa_and_nonnull<arith::MinSIOp, arith::MaxSIOp>(op)) {
+    // A minimum is bounded from above by both operands, a maximum from below.
     if (isa<arith::MinSIOp>(op) == upper)
       bounds = {linear(op->getOperand(0)), linear(op->getOperand(1))};
   } else if (isa_and_nonnull<arith::DivSIOp, arith::CeilDivSIOp, arith::FloorDivSIOp>(op)) {
     auto divisor = constantOf(op->getOperand(1));
     bool flooring = isa<arith::FloorDivSIOp>(op), roundsUp = isa<arith::CeilDivSIOp>(op);
+    // Truncation rounds toward zero: for negative numbers up, hence the question.
     if (divisor && *divisor > 0 &&
         (flooring || roundsUp || isNonNegative(linear(op->getOperand(0)))))
       bounds = boundsOfQuotient(op->getOperand(0), *divisor, roundsUp, upper);
@@ -261,6 +278,7 @@ bool IndexBounds::isPositive(Linear expression, unsigned budget) {
     return expression.constant > Number(0);
   if (budget == 0)
     return false;
+  // The latest symbol goes first: its bounds bring earlier ones only.
   auto [symbol, coefficient] = *expression.terms.rbegin();
   Number factor = coefficient;
   expression.terms.erase(symbol);
@@ -270,6 +288,7 @@ bool IndexBounds::isPositive(Linear expression, unsigned budget) {
   return false;
 }
 
+/// Eight substitutions: deeper chains of minima and loops than that are taken as unproven.
 bool IndexBounds::isNonNegative(const Linear &expression) {
   return isPositive(expression + Linear(1), 8);
 }
@@ -278,6 +297,7 @@ bool IndexBounds::isNonNegative(Value value) {
   return isNonNegative(linear(value)) || rangeBound(value, /*upper=*/false).value_or(-1) >= 0;
 }
 
+/// Of a view as the program sees it; none where clamping or an index out of bounds may change it.
 std::optional<Linear> IndexBounds::extent(Value view, unsigned dim) {
   int64_t known = cast<ViewType>(view.getType()).getShape()[dim];
   if (auto made = view.getDefiningOp<ViewOp>())
@@ -314,6 +334,8 @@ std::optional<Linear> IndexBounds::extent(Value view, unsigned dim) {
   return result;
 }
 
+/// The whole reach of the access: first and last position against 0, the extent and the access's
+/// own end.
 bool IndexBounds::isInBounds(Value view, unsigned dim, Value start, int64_t size, int64_t step,
                              Value end) {
   if (size == 0)

@@ -13,6 +13,7 @@ static ConstantIntRanges makeConstant(Type type, int64_t value) {
       APInt(bits, uint64_t(value), /*isSigned=*/true, /*implicitTrunc=*/true));
 }
 
+/// For a loop's variable, of which a range is known rather than a number.
 void IndexEvaluation::setRange(Value value, int64_t low, int64_t high) {
   unsigned bits = ConstantIntRanges::getStorageBitwidth(value.getType());
   known.insert_or_assign(value,
@@ -35,6 +36,8 @@ std::optional<int64_t> IndexEvaluation::getHint(Value value) {
   return hint ? std::optional(hint.getInt()) : std::nullopt;
 }
 
+/// Memoised: each value is asked of once for a program's axes and extents. MLIR computes ranges
+/// forward through operations; here they are asked for backwards, from the values that matter.
 const ConstantIntRanges *IndexEvaluation::find(Value value) {
   if (auto found = known.find(value); found != known.end())
     return &found->second;
@@ -45,6 +48,7 @@ const ConstantIntRanges *IndexEvaluation::find(Value value) {
   ConstantIntRanges range = ConstantIntRanges::maxRange(bits);
   if (auto dim = dyn_cast_or_null<DimOp>(op)) {
     auto given = extents.find(dim.getDim().getName().str());
+    // An extent that the caller gives goes before the source's own hint.
     range = makeConstant(value.getType(),
                          given != extents.end() ? given->second : dim.getDim().getOpt());
   } else if (auto id = dyn_cast_or_null<ProgramIdOp>(op)) {
@@ -56,6 +60,7 @@ const ConstantIntRanges *IndexEvaluation::find(Value value) {
     SmallVector<ConstantIntRanges> operands;
     for (Value operand : op->getOperands()) {
       const ConstantIntRanges *each = find(operand);
+      // An operand without a range leaves the result at its widest.
       if (!each)
         break;
       operands.push_back(*each);
@@ -69,6 +74,7 @@ const ConstantIntRanges *IndexEvaluation::find(Value value) {
   return &known.insert_or_assign(value, range).first->second;
 }
 
+/// The middle of a narrow range stands for all of it: a cost is wanted, no proof.
 std::optional<double> IndexEvaluation::get(Value value) {
   const ConstantIntRanges *range = find(value);
   if (!range)

@@ -12,6 +12,8 @@ using namespace tile;
 using namespace tile::padding;
 
 /// True if no element is below 0.
+/// To tell harmless zeros ahead of a maximum: exp and squares are never below 0. False means
+/// unknown.
 static bool isNonNegative(Value value, unsigned depth = 0) {
   Operation *op = value.getDefiningOp();
   if (!op || depth > 6)
@@ -29,9 +31,15 @@ static bool isNonNegative(Value value, unsigned depth = 0) {
   return false;
 }
 
+/// Join in the lattice's order: Exist below, one Constant above, Unknown at the top.
+///
+///                  Unknown
+///       Constant 0  Constant 1  ...      different ones join to Unknown
+///                  Exist
 Lanes padding::join(const Lanes &a, const Lanes &b) {
   if (a.kind == Lanes::Exist || b.kind == Lanes::Exist)
     return a.kind == Lanes::Exist ? b : a;
+  // Of two loads the first is named in a message; which one is arbitrary but always the same.
   Lanes result = a.load ? a : b;
   result.direct = a.direct && b.direct;
   if (a.kind == Lanes::Unknown || b.kind == Lanes::Unknown || a.value != b.value)
@@ -46,6 +54,7 @@ static Lanes constant(double value) {
   return lanes;
 }
 
+/// Products by factors too: an accumulator that is rescaled in each trip is carried all the same.
 bool padding::isCarried(Value value, unsigned depth) {
   if (auto argument = dyn_cast<BlockArgument>(value))
     return isa<scf::ForOp>(argument.getOwner()->getParentOp());
@@ -65,6 +74,8 @@ static bool isNeutral(Operation *op, const Operand &x) {
   return false;
 }
 
+/// Silence is preferred to a false alarm: where a program decides by a comparison or a select, it
+/// has thought of padding.
 Lanes padding::evaluate(Operation *op, ArrayRef<Operand> x) {
   Lanes unknown;
   unknown.kind = Lanes::Unknown;
@@ -91,6 +102,7 @@ Lanes padding::evaluate(Operation *op, ArrayRef<Operand> x) {
     return folded ? constant(*folded) : unknown;
   }
   bool anyUnknown = llvm::any_of(x, [](const Operand &o) { return o.kind == Operand::Unknown; });
+  // Comparisons of real lanes with padding are taken for decisions.
   if (isa<arith::CmpFOp, arith::CmpIOp>(op))
     return Lanes();
   if (isa<arith::MulFOp, arith::MulIOp, arith::AndIOp>(op) && (x[0].is(0) || x[1].is(0)))
@@ -120,6 +132,7 @@ bool padding::isHarmless(ReduceKind kind, const Lanes &lanes, Value source) {
   if (lanes.kind != Lanes::Constant)
     return lanes.kind == Lanes::Exist;
   bool isFloat = isa<FloatType>(getElementTypeOrSelf(source));
+  // 127 is what the lowest and highest of i8 reach.
   double far = isFloat ? 6.0e4 : 127;
   switch (kind) {
   case ReduceKind::Sum:

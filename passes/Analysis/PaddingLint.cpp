@@ -33,12 +33,14 @@ public:
 
   void run(KernelOp kernel) {
     // Loops first settle what they carry, in silence.
+    // Each round takes states once around every loop; four are enough for nests of usual depth.
     for (unsigned round = 0; round < 4; ++round) {
       changed = false;
       visit(kernel.getBody().front());
       if (!changed)
         break;
     }
+    // The last round speaks, with states that no longer change.
     speaks = true;
     visit(kernel.getBody().front());
   }
@@ -99,6 +101,7 @@ private:
       return visitSort(sort);
     if (auto histogram = dyn_cast<HistogramOp>(op))
       return visitHistogram(histogram);
+    // Operations of several results, and on scalars, have no lanes.
     if (op->getNumResults() != 1 || !isa<RankedTensorType>(op->getResult(0).getType()))
       return;
     if (isa<BroadcastOp, ReshapeOp>(op))
@@ -123,10 +126,12 @@ private:
       return;
     std::optional<double> pad = getUniform(load.getPad());
     State state;
+    // A size below 0 marks a dimension that the access drops.
     for (auto [size, inBounds] : llvm::zip(load.getSizes(), load.getInBounds())) {
       if (size < 0)
         continue;
       Lanes lanes;
+      // A mask clips any dimension.
       if (!inBounds || load.getMask()) {
         lanes.kind = pad ? Lanes::Constant : Lanes::Unknown;
         lanes.value = pad.value_or(0);
@@ -162,6 +167,8 @@ private:
     for (auto [d, dim] : llvm::enumerate(gather.getTileDims()))
       if (dim >= 0 && !gather.getInBounds()[d] && type.getDimSize(dim) > 1)
         state[dim] = padding(gather, /*isPad=*/true);
+    // A clipped position that is negative is outside, and the gather's padding comes; any other
+    // reads some element.
     for (Value positions : gather.getPositions())
       for (auto [mine, lanes] : llvm::zip(state, get(positions)))
         if (lanes.kind != Lanes::Exist && lanes.load)
@@ -182,6 +189,7 @@ private:
       if (size < 0)
         continue;
       Lanes lanes;
+      // No load: what `inside` says is the program's own decision.
       if (!inBounds)
         lanes.kind = Lanes::Constant; // false
       state.push_back(lanes);
@@ -212,6 +220,8 @@ private:
         }
       return to;
     }
+    // Products of extents are matched from the left: [6, 4] and [2, 3, 4] agree on 6 = 2 * 3, then
+    // on 4.
     size_t i = 0, j = 0;
     while (i < a.size() || j < b.size()) {
       size_t i0 = i, j0 = j;
@@ -241,6 +251,7 @@ private:
   void visitElementwise(Operation *op) {
     auto type = cast<RankedTensorType>(op->getResult(0).getType());
     State result(type.getRank());
+    // Each dimension by itself: lanes clipped along two dimensions are those of either.
     for (int64_t d = 0; d < type.getRank(); ++d) {
       SmallVector<Operand> operands;
       Lanes padded;
@@ -277,6 +288,7 @@ private:
     set(op->getResult(0), result);
   }
 
+  // The argument joins the initial value and what the last round found to be yielded.
   void visitLoop(scf::ForOp loop) {
     for (auto [init, argument, yielded] :
          llvm::zip(loop.getInitArgs(), loop.getRegionIterArgs(), loop.getYieldedValues()))
@@ -292,6 +304,7 @@ private:
   /// `operand` is the reduced tile, and `d` its dimension of which `lanes` are.
   void complain(Operation *op, Value operand, int64_t d, const Lanes &lanes, StringRef what,
                 StringRef neutral, StringRef advice = "") {
+    // In the settling rounds, and of lanes that no load has padded, nothing is said.
     if (!speaks || !lanes.load)
       return;
     std::string found = "what was computed from padding";
@@ -306,6 +319,8 @@ private:
     }
     // Of integers: those of the load's dtype, or of what is reduced.
     std::string text = neutral.str();
+    // The dtype in `lowest(i8)` is where a load's padding can be written: of the load if values
+    // come from it directly.
     if (neutral.starts_with("the ")) {
       Type element = getElementTypeOrSelf(lanes.direct ? lanes.load->getResult(0).getType()
                                                        : op->getOperand(0).getType());
@@ -349,6 +364,8 @@ private:
     bool isFloat = isa<FloatType>(reduce.getSource().getType().getElementType());
     bool said = false;
     for (auto [d, lanes] : llvm::enumerate(state)) {
+      // Kept dimensions: the sum of a line of padding is no longer the constant, unless that is 0;
+      // a maximum of equal numbers is.
       if (reduce.getAxis() && *reduce.getAxis() != d) {
         // Along other dimensions whole lines of padding are reduced.
         bool keeps = lanes.kind != Lanes::Constant || reduce.getKind() != ReduceKind::Sum ||
@@ -438,6 +455,7 @@ private:
 
   /// True if a part of `tile` is taken that may not hold its first element along the axis: what
   /// comes last, mostly.
+  /// Forward scans hand padding on to later lanes only, which are padding as well.
   static bool takesLater(Value tile, int64_t axis) {
     return llvm::any_of(tile.getUsers(), [&](Operation *user) {
       if (auto extract = dyn_cast<tensor::ExtractOp>(user))
@@ -471,6 +489,7 @@ private:
   /// Keys that order a tile stand above their positions (LowerOrder.cpp); padding changes nothing
   /// where its key comes last.
   void visitSort(SortOp sort) {
+    // (key << bits) | position, as the front end packs them.
     auto packed = sort.getSource().getDefiningOp<arith::OrIOp>();
     auto shift = packed ? packed.getLhs().getDefiningOp<arith::ShLIOp>() : arith::ShLIOp();
     if (!shift)
@@ -498,6 +517,9 @@ private:
   }
 
   /// The tile that keys were made of.
+  /// Keys of floats are made from the bits by selects and masks: the bitcast among their operands
+  /// is the tile's. Of integers exclusive ors are peeled off, of which one with -1 turns the order
+  /// round.
   static std::pair<Value, bool> getSorted(Value keys) {
     bool isDescending = false;
     SmallVector<Value> pending = {keys};
@@ -528,11 +550,14 @@ private:
   void visitDot(DotOp dot) {
     State a = get(dot.getA()), b = get(dot.getB()), acc = get(dot.getAcc()), result(acc.size());
     size_t rank = result.size();
+    // The dimension that is summed over: last of a, last but one of b.
     Lanes left = a[rank - 1], right = b[rank - 2]; // along K
     auto isZero = [](const Lanes &lanes) {
       return lanes.kind == Lanes::Constant && lanes.value == 0;
     };
     bool padded = left.kind != Lanes::Exist || right.kind != Lanes::Exist;
+    // A zero on either side is enough, as 0 * x adds nothing; infinities and NaN of real lanes are
+    // the program's.
     if (padded && !isZero(left) && !isZero(right))
       complain(dot, left.load ? dot.getA() : dot.getB(), left.load ? rank - 1 : rank - 2,
                left.load ? left : right, "the sum of 'dot'", "0");
@@ -540,6 +565,7 @@ private:
       Lanes lanes = d + 2 < rank ? padding::join(a[d], b[d]) : d + 2 == rank ? a[d] : b[d];
       if (lanes.kind == Lanes::Exist)
         continue;
+      // A product adds to the accumulator: both must be 0 for its padding to stay so.
       bool staysZero = isZero(lanes) && (isZero(acc[d]) || getUniform(dot.getAcc()) == 0.0 ||
                                          isCarried(dot.getAcc()));
       lanes.kind = staysZero ? Lanes::Constant : Lanes::Unknown;

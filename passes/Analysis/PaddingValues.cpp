@@ -12,6 +12,8 @@
 using namespace mlir;
 using namespace tile;
 
+/// Bools are 0 and 1; other integers have their sign. A 64-bit integer may be rounded, which
+/// padding's values hardly ever are.
 std::optional<double> tile::getUniform(Value value) {
   if (auto splat = value.getDefiningOp<tensor::SplatOp>())
     value = splat.getInput();
@@ -28,6 +30,8 @@ std::optional<double> tile::getUniform(Value value) {
   return std::nullopt;
 }
 
+/// Predicates that the language writes; any other compares as false, which the lint takes for
+/// padding that is left out.
 static bool compare(arith::CmpFPredicate predicate, double a, double b) {
   bool unordered = std::isnan(a) || std::isnan(b);
   switch (predicate) {
@@ -50,6 +54,7 @@ static bool compare(arith::CmpFPredicate predicate, double a, double b) {
   }
 }
 
+/// Signed and unsigned alike, on the numbers as they are.
 static bool compare(arith::CmpIPredicate predicate, double a, double b) {
   switch (predicate) {
   case arith::CmpIPredicate::eq:
@@ -77,6 +82,7 @@ bool tile::isConversion(Operation *op) {
 }
 
 /// A number as an integer of 64 bits, the nearest where there is none.
+/// Casting a double out of range is undefined in C++; positions of padding may be any number.
 static int64_t toInteger(double value) {
   constexpr double end = 9223372036854775808.0;
   if (std::isnan(value))
@@ -87,6 +93,7 @@ static int64_t toInteger(double value) {
 }
 
 /// The bits of a float, as a number with a sign.
+/// Sorting compares floats by their bits: see visitSort in PaddingLint.cpp.
 static double bitsOf(double value, FloatType type) {
   APFloat number(value);
   bool losesInfo;
@@ -108,6 +115,8 @@ static std::optional<double> foldBits(Operation *op, ArrayRef<double> x) {
   return std::nullopt;
 }
 
+/// Arithmetic in doubles: exact for the numbers that padding is made of (0, 1, infinities, lowest
+/// and highest of a type), close enough for all others, as results are compared with a tolerance.
 std::optional<double> tile::fold(Operation *op, ArrayRef<double> x) {
   if (isConversion(op))
     return x[0];
@@ -115,6 +124,7 @@ std::optional<double> tile::fold(Operation *op, ArrayRef<double> x) {
     auto from = dyn_cast<FloatType>(getElementTypeOrSelf(op->getOperand(0)));
     if (from && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0))))
       return bitsOf(x[0], from);
+    // Bits other than +0 say nothing as a number.
     return x[0] == 0 && !std::signbit(x[0]) ? std::optional(0.0) : std::nullopt;
   }
   if (isa<arith::SelectOp>(op))
@@ -131,6 +141,7 @@ std::optional<double> tile::fold(Operation *op, ArrayRef<double> x) {
     return x[0] * x[1];
   if (isa<arith::DivFOp>(op))
     return x[0] / x[1];
+  // std::max keeps its first operand where the second is NaN, unlike these operations.
   if (isa<arith::MaximumFOp, arith::MaxNumFOp, arith::MaxSIOp>(op))
     return std::max(x[0], x[1]);
   if (isa<arith::MinimumFOp, arith::MinNumFOp, arith::MinSIOp>(op))
@@ -182,6 +193,8 @@ std::optional<double> tile::fold(Operation *op, ArrayRef<double> x) {
   return foldBits(op, x);
 }
 
+/// By trying, since a function of the program is any expression: with padding on the right, does
+/// the left come back? True also where the lint cannot compute the function: it then keeps silent.
 bool tile::leavesAlone(Block &combiner, ArrayRef<std::optional<double>> right) {
   // Numbers that no function treats alike unless it has to.
   static constexpr double samples[] = {-3.5, -0.25, 2, 7};
@@ -194,6 +207,7 @@ bool tile::leavesAlone(Block &combiner, ArrayRef<std::optional<double>> right) {
         sample = (trial + i) % 2;
       else if (!isa<FloatType>(argument.getType()))
         sample = std::floor(sample);
+      // A combiner takes all left operands first, then all right ones.
       bool isRight = i >= right.size();
       numbers[argument] = isRight && right[i - right.size()] ? *right[i - right.size()] : sample;
     }
@@ -221,6 +235,7 @@ bool tile::leavesAlone(Block &combiner, ArrayRef<std::optional<double>> right) {
       std::optional<double> result =
           found == numbers.end() ? getUniform(value) : std::optional(found->second);
       double left = numbers.lookup(combiner.getArgument(i));
+      // Relative, as sums of samples with tiny constants round; NaN counts as changed.
       if (result && !(std::fabs(*result - left) <= 1e-9 * std::fabs(left)))
         return false;
     }

@@ -34,6 +34,7 @@ using Texts = std::map<Subject, std::string>;
 
 void addText(Texts &texts, const Subject &subject, Operation *op) {
   raw_string_ostream stream(texts[subject]);
+  // Local scope keeps attributes in the text: two prints are equal just if the operations are.
   op->print(stream, OpPrintingFlags().useLocalScope().skipRegions(false).assumeVerified());
 }
 
@@ -42,6 +43,7 @@ Texts readTexts(ModuleOp module) {
   for (KernelOp kernel : module.getOps<KernelOp>()) {
     std::string name = kernel.getSymName().str();
     addText(texts, {name, std::nullopt}, kernel);
+    // A loop in a loop is in the text of both: a change inside is one of the outer loop, too.
     kernel.getBody().walk<WalkOrder::PreOrder>(
         [&](LoopLikeOpInterface loop) { addText(texts, {name, loop->getLoc()}, loop); });
   }
@@ -65,6 +67,8 @@ public:
 
   void begin(StringRef pass, ModuleOp module) {
     before = readTexts(module);
+    // Subjects are those of the first pass: later copies of a loop have its location and count as
+    // it.
     if (subjects.empty())
       collectSubjects(module);
     // A pass that runs twice is one entry.
@@ -84,6 +88,8 @@ public:
     running = false;
   }
 
+  // Of several reasons for one subject in one run the first counts: passes decline from the general
+  // to the special.
   void decline(const Subject &subject, std::string reason) {
     if (!running || !heard.insert(subject).second)
       return;
@@ -182,6 +188,7 @@ static std::string explain(const PassCondition &condition, const PassRecord::Ent
 }
 
 /// The schedules of what has become of a loop of the source, in words.
+/// Each different schedule once, in the order of the module.
 static std::vector<std::string> describeSchedules(ModuleOp module, const Subject &subject) {
   std::vector<std::string> found;
   module.walk([&](LoopLikeOpInterface loop) {
@@ -195,6 +202,7 @@ static std::vector<std::string> describeSchedules(ModuleOp module, const Subject
   return found;
 }
 
+/// A kernel that a pass has removed has nothing to say.
 void PassReport::emit(ModuleOp module) const {
   std::map<std::string, KernelOp> kernels;
   for (KernelOp kernel : module.getOps<KernelOp>())
