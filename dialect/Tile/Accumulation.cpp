@@ -19,6 +19,7 @@ static std::optional<ReduceKind> getKind(Operation *op) {
 
 /// Is there nothing but accumulations of one kind between `from` and `to`, each used by the next
 /// alone?
+/// `hasOneUse` keeps partial sums private: nobody else may see a value that is regrouped.
 static bool leads(Value from, Value to, std::optional<ReduceKind> &kind, unsigned &budget) {
   if (from == to)
     return true;
@@ -26,6 +27,7 @@ static bool leads(Value from, Value to, std::optional<ReduceKind> &kind, unsigne
   if (!op || !budget || !from.hasOneUse())
     return false;
   --budget;
+  // An inner loop accumulates if it does so itself, and its initial value leads on.
   if (auto inner = dyn_cast<scf::ForOp>(op)) {
     unsigned index = cast<OpResult>(from).getResultNumber();
     std::optional<ReduceKind> found = getAccumulation(inner, index);
@@ -40,6 +42,7 @@ static bool leads(Value from, Value to, std::optional<ReduceKind> &kind, unsigne
   SmallVector<Value> paths(op->getOperands());
   if (auto dot = dyn_cast<DotOp>(op))
     paths = {dot.getAcc()};
+  // Either operand may lead to the beginning; the other one is what is added.
   for (Value operand : paths) {
     std::optional<ReduceKind> here = found;
     if (leads(operand, to, here, budget)) {
@@ -53,6 +56,8 @@ static bool leads(Value from, Value to, std::optional<ReduceKind> &kind, unsigne
 std::optional<ReduceKind> tile::getAccumulation(scf::ForOp loop, unsigned index) {
   Value carried = loop.getRegionIterArg(index), yielded = loop.getYieldedValues()[index];
   std::optional<ReduceKind> kind;
+  // Steps through one trip: unrolled bodies are long, and a search without an end costs more than
+  // the answer is worth.
   unsigned budget = 256;
   if (!carried.hasOneUse() || yielded == carried || !leads(yielded, carried, kind, budget))
     return std::nullopt;

@@ -67,6 +67,7 @@ static const AttributeSpec specs[] = {
     {unrollName, isNumber<1>, positive, isLoop, aLoop},
 };
 
+/// Discardable attributes of our prefix only: those of other dialects are theirs.
 static LogicalResult verifyOperation(Operation *op) {
   for (NamedAttribute attribute : op->getDiscardableAttrs())
     if (attribute.getName().getValue().starts_with("tile.") &&

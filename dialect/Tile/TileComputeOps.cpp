@@ -7,6 +7,7 @@
 using namespace mlir;
 using namespace tile;
 
+/// Defined in TileMemoryOps.cpp, where views need it, too.
 namespace tile {
 LogicalResult verifyPermutationOf(Operation *op, ArrayRef<int64_t> permutation, int64_t rank);
 } // namespace tile
@@ -24,6 +25,7 @@ LogicalResult IotaOp::verify() {
   return success();
 }
 
+/// Dimensions are aligned at the right; one of extent 1 is repeated.
 LogicalResult BroadcastOp::verify() {
   RankedTensorType source = getSource().getType(), result = getType();
   int64_t lead = result.getRank() - source.getRank();
@@ -52,6 +54,7 @@ LogicalResult ReshapeOp::verify() {
 OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   if (getSource().getType() == getType())
     return getSource();
+  // A chain of reshapes is one reshape: no data moves, so only the first and last shape count.
   if (auto inner = getSource().getDefiningOp<ReshapeOp>()) {
     setOperand(inner.getSource());
     return getResult();
@@ -59,6 +62,7 @@ OpFoldResult ReshapeOp::fold(FoldAdaptor adaptor) {
   return reshapeSplat(adaptor.getSource(), getType());
 }
 
+/// Result dimension i is source dimension permutation[i].
 LogicalResult PermuteOp::verify() {
   RankedTensorType source = getSource().getType(), result = getType();
   if (failed(verifyPermutationOf(*this, getPermutation(), source.getRank())))
@@ -82,6 +86,7 @@ OpFoldResult PermuteOp::fold(FoldAdaptor adaptor) {
 }
 
 /// Checks shapes and axis of a reduction whose elements have type `element`.
+/// Without an axis a scalar, else the source's shape without the axis.
 static LogicalResult verifyReduction(Operation *op, RankedTensorType source,
                                      std::optional<int64_t> axis, Type result, Type element) {
   if (!axis) {
@@ -146,6 +151,7 @@ LogicalResult ScanOp::verify() {
 }
 
 /// Checks the function of a scan or reduction of `sources`.
+/// Left operands first, then right ones; results are as many as tiles.
 static LogicalResult verifyCombiner(Operation *op, Block &block, ValueRange sources) {
   size_t tiles = sources.size();
   auto elementOf = [&](size_t i) {
@@ -164,6 +170,8 @@ static LogicalResult verifyCombiner(Operation *op, Block &block, ValueRange sour
   if (!valid)
     return op->emitOpError() << "ends in tile.scan_yield of " << tiles
                              << " scalars of the tiles' element types";
+  // Only what works on vectors of elements: the GPU path runs the function on many registers at
+  // once.
   for (Operation &inner : block.without_terminator())
     if (!ScanOp::isCombinable(&inner))
       return inner.emitOpError() << "is not element-wise, so it cannot stand in a scan";
@@ -174,6 +182,7 @@ LogicalResult ScanOp::verifyRegions() {
   return verifyCombiner(*this, getCombiner().front(), getSources());
 }
 
+/// One result, scalars throughout: Scan.cpp builds the operation again on vectors.
 bool ScanOp::isCombinable(Operation *op) {
   bool scalars = llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>) &&
                  llvm::none_of(op->getResultTypes(), llvm::IsaPred<ShapedType>);
@@ -201,6 +210,7 @@ LogicalResult ReduceByOp::verifyRegions() {
   return verifyCombiner(*this, getCombiner().front(), getSources());
 }
 
+/// States may be tiles and scalars, of any types; the merge is checked in verifyRegions.
 LogicalResult MergePartsOp::verify() {
   if (getStates().empty() || !llvm::equal(getStates().getTypes(), getResultTypes()))
     return emitOpError() << "makes a result of the same type for each of one or more states, found "
@@ -208,6 +218,7 @@ LogicalResult MergePartsOp::verify() {
   return success();
 }
 
+/// Earlier part's states first, later part's second, by the order of trips.
 LogicalResult MergePartsOp::verifyRegions() {
   Block &block = getMerge().front();
   size_t states = getStates().size();
@@ -232,6 +243,7 @@ LogicalResult SortOp::verify() {
   int64_t rank = type.getRank(), axis = getAxis();
   if (axis < 0 || axis >= rank)
     return emitOpError() << "axis " << axis << " is not one of the tile's " << rank;
+  // `first` elements are in order behind the operation, the others are in none.
   int64_t extent = type.getDimSize(axis), first = getFirst().value_or(extent);
   if (first < 1 || first > extent)
     return emitOpError() << "orders 1 to " << extent << " elements along axis " << axis
@@ -255,6 +267,8 @@ LogicalResult TakeOp::verify() {
   auto position = dyn_cast<RankedTensorType>(getPosition().getType());
   ArrayRef<int64_t> from = source.getShape(),
                     shape = result ? result.getShape() : ArrayRef<int64_t>();
+  //     source [a, n, c], axis 1, positions [a, p, q, c]     result [a, p, q, c], added = 2
+  //     source [a, n, c], axis 1, a scalar position          result [a, c],       added = 0
   int64_t added = int64_t(shape.size()) - (rank - 1); // dimensions that the positions bring
   bool valid = getElementTypeOrSelf(getType()) == source.getElementType() &&
                (position ? added >= 1 : added == 0);
@@ -268,6 +282,7 @@ LogicalResult TakeOp::verify() {
   return success();
 }
 
+/// Each value was widened to a type that C's variadic functions take.
 LogicalResult PrintOp::verify() {
   if (getPosition() > getValues().size())
     return emitOpError() << "has " << getValues().size() << " values, so no position "
@@ -283,6 +298,7 @@ LogicalResult PrintOp::verify() {
   return success();
 }
 
+/// At least 1: a product of nothing has no meaning, and layouts no way to say it.
 LogicalResult tile::verifyValidExtents(Operation *op, DenseI64ArrayAttr valid, int64_t m, int64_t n,
                                        int64_t k) {
   if (!valid || (valid.size() == 3 && valid[0] >= 1 && valid[0] <= m && valid[1] >= 1 &&
@@ -292,6 +308,7 @@ LogicalResult tile::verifyValidExtents(Operation *op, DenseI64ArrayAttr valid, i
                            << "], found " << valid;
 }
 
+/// The last two dimensions are the matrices', all others count batches and must agree.
 LogicalResult DotOp::verify() {
   RankedTensorType a = getA().getType(), b = getB().getType(), c = getAcc().getType();
   int64_t rank = c.getRank();

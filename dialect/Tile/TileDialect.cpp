@@ -38,6 +38,7 @@ void TileDialect::initialize() {
 }
 
 /// Folders return attributes; this makes them operations again.
+/// Index, integer, float and tile constants alike.
 Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
                                             Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
@@ -48,6 +49,7 @@ LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, Stri
   if (min > max)
     return emitError() << "dimension '" << name << "' has minimum " << min << " above maximum "
                        << max;
+  // `opt` is the value that the cost model takes where no extent is given.
   if (opt < min || opt > max)
     return emitError() << "dimension '" << name << "' has opt " << opt << " outside " << min << ".."
                        << max;
@@ -57,6 +59,7 @@ LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, Stri
   return success();
 }
 
+/// Written as a memref's shape is: <?x64xf32>.
 Type ViewType::parse(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type elementType;

@@ -37,6 +37,7 @@ LogicalResult RoundFloat8Op::verify() {
   return success();
 }
 
+/// Formats of 8 bits without a sign or a negative zero (scales) are no elements of tiles.
 bool tile::isFloat8Element(Type type) {
   auto element = dyn_cast<FloatType>(type);
   if (!element || element.getWidth() != 8)
@@ -46,12 +47,16 @@ bool tile::isFloat8Element(Type type) {
          APFloat::getZero(semantics, /*Negative=*/true).isNegative();
 }
 
+/// Saturating, as instructions of GPUs are with .satfinite: infinity becomes the largest number,
+/// NaN stays NaN.
 APFloat tile::roundToFloat8(APFloat value, const llvm::fltSemantics &semantics) {
   bool wasNaN = value.isNaN(), isNegative = value.isNegative(), losesInfo;
   value.convert(semantics, APFloat::rmNearestTiesToEven, &losesInfo);
   return wasNaN || value.isFinite() ? value : APFloat::getLargest(semantics, isNegative);
 }
 
+/// As the conversion at run time: the same function of the same value (roundToFloat8), so that
+/// folding changes no result.
 OpFoldResult RoundFloat8Op::fold(FoldAdaptor adaptor) {
   Attribute source = adaptor.getSource();
   auto element = cast<FloatType>(getElementTypeOrSelf(getResult().getType()));

@@ -48,6 +48,8 @@ LogicalResult KernelOp::verifyRegions() {
     if (!names.insert(cast<DimAttr>(attr).getName()).second)
       return emitOpError() << "dimension '" << cast<DimAttr>(attr).getName()
                            << "' is declared twice";
+  // By value, not by name alone: an operation that was cloned from another kernel would have other
+  // bounds.
   WalkResult result = walk([&](DimOp op) {
     if (getDimNamed(op.getDim().getName()) == op.getDim())
       return WalkResult::advance();
@@ -57,12 +59,14 @@ LogicalResult KernelOp::verifyRegions() {
   return failure(result.wasInterrupted());
 }
 
+/// One possible value: the dimension is a constant.
 OpFoldResult DimOp::fold(FoldAdaptor) {
   if (getDim().getMin() == getDim().getMax())
     return Builder(getContext()).getIndexAttr(getDim().getMin());
   return {};
 }
 
+/// For MLIR's range analyses, which decide comparisons and prove that 32 bits are enough.
 void DimOp::inferResultRanges(ArrayRef<ConstantIntRanges>, SetIntRangeFn setRange) {
   setRange(getResult(), ConstantIntRanges::fromSigned(APInt(64, getDim().getMin(), true),
                                                       APInt(64, getDim().getMax(), true)));

@@ -7,6 +7,7 @@ using namespace mlir;
 using namespace tile;
 
 LogicalResult ViewOp::verify() {
+  // A view of bytes may be had of nibbles: two elements in each.
   ViewType view = getType();
   Type held = getBase().getType().getElementType();
   bool isBytes = held.isInteger(4) && view.getElementType().isInteger(8);
@@ -25,6 +26,7 @@ LogicalResult SubviewOp::verify() {
   if ((int64_t)getKinds().size() != source.getRank())
     return emitOpError() << "needs one kind for each of " << source.getRank()
                          << " dimensions, found " << getKinds().size();
+  // Operands are counted by kind: an index, a window's low and high, or nothing.
   unsigned counts[3] = {0, 0, 0};
   for (int32_t kind : getKinds()) {
     if (kind < 0 || kind > 2)
@@ -73,6 +75,7 @@ LogicalResult ExtentOp::verify() {
   return success();
 }
 
+/// Known extents fold at once, so that contracts reach comparisons.
 OpFoldResult ExtentOp::fold(FoldAdaptor) {
   if (int64_t extent = getSource().getType().getShape()[getDim()]; !ShapedType::isDynamic(extent))
     return Builder(getContext()).getIndexAttr(extent);
@@ -91,6 +94,11 @@ SmallVector<int64_t> tile::getShapeOf(Type type) {
   return tensor ? SmallVector<int64_t>(tensor.getShape()) : SmallVector<int64_t>();
 }
 
+/// Where each dimension of an access lies in its tile; -1 where it is dropped or given by a tile of
+/// positions. Those given by positions share dimensions, which stand where the first of them does.
+///
+///   sizes        4, -2, -1, 8    rank of the tile 4: positions bring 2 dimensions
+///   result       0, -1, -1, 3    dimensions 1 and 2 are the positions'
 SmallVector<int64_t> tile::mapRangesToTile(ArrayRef<int64_t> sizes, int64_t rank) {
   int64_t ranges = llvm::count_if(sizes, [](int64_t size) { return size >= 0; }), next = 0;
   SmallVector<int64_t> dims;
@@ -107,11 +115,13 @@ SmallVector<int64_t> tile::mapRangesToTile(ArrayRef<int64_t> sizes, int64_t rank
 
 /// The shape of an access without index tiles.
 static SmallVector<int64_t> shapeOfRanges(ArrayRef<int64_t> sizes) {
+  // -1 is a dimension at a single position, -2 one given by a tile.
   return llvm::to_vector(llvm::make_filter_range(sizes, [](int64_t size) { return size != -1; }));
 }
 
 /// The checks that every access shares; `tile` is the type moved, `element` that of the view (or i1
 /// for tile.inside).
+/// Lists have an entry for each dimension of the view, whichever kind it is of.
 template <typename Op> static LogicalResult verifyAccess(Op op, Type tile, Type element) {
   ViewType view = op.getView().getType();
   size_t rank = view.getRank();
@@ -145,6 +155,7 @@ template <typename Op> static LogicalResult verifyRanges(Op op, Type tile, Type 
 }
 
 /// A mask is bool and of the tile's shape.
+/// A scalar access has a scalar mask.
 static LogicalResult verifyMask(Operation *op, Value mask, Type tile) {
   if (!mask)
     return success();
@@ -194,6 +205,7 @@ template <typename Op> static LogicalResult verifyIndexed(Op op, Type tile, Type
     if (dim >= 0 && shape[dim] != op.getSizes()[d])
       return op.emitOpError() << "dimension " << dim << " has " << op.getSizes()[d]
                               << " positions, found " << tile;
+    // Positions of the run are checked one by one: nothing is proven of them.
     if (op.isIndexed(d) && (op.getHasEnd()[d] || op.getInBounds()[d] || op.getSteps()[d] != 1))
       return op.emitOpError() << "dimension " << d
                               << " is given by a tile and has no end, step or proof";
@@ -218,6 +230,7 @@ LogicalResult ScatterOp::verify() {
   return verifyIndexed(*this, getValue().getType(), getView().getType().getElementType());
 }
 
+/// Which dtypes each kind takes; the front end has told the user so already.
 LogicalResult AtomicOp::verify() {
   Type element = getView().getType().getElementType();
   if (failed(verifyIndexed(*this, getType(), element)))
@@ -237,6 +250,7 @@ LogicalResult AtomicOp::verify() {
     break;
   case AtomicKind::Max:
   case AtomicKind::Min:
+    // A maximum of fewer than 32 bits has no instruction, and the language does not offer it.
     least = 32, takesFloats = true;
     break;
   case AtomicKind::MaxUnsigned:

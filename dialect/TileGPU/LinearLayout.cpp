@@ -41,6 +41,7 @@ Coord unit(unsigned rank, unsigned dim, int64_t value) {
 }
 
 /// Row-major position. Linear over F2 too, as extents are powers of two.
+/// Positions as numbers: XOR of coordinates is XOR of their numbers.
 uint64_t flatten(ArrayRef<int64_t> shape, ArrayRef<int64_t> coord) {
   uint64_t flat = 0;
   for (size_t d = 0; d < shape.size(); ++d)
@@ -58,6 +59,8 @@ Coord unflatten(ArrayRef<int64_t> shape, uint64_t flat) {
 }
 
 /// A growing set of independent vectors over F2.
+/// Gaussian elimination: reduced by each pivot that lowers it, a vector is 0 just if it is in the
+/// span.
 class Span {
 public:
   /// Adds `vector`; false if it was in the span already.
@@ -83,6 +86,7 @@ void appendBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int6
 }
 
 /// `count` (a power of two) bits from 2^from up along `dim`; zero bases once `extent` is reached.
+/// So many inputs there are, whether the tensor has room for them or not.
 void appendClippedBits(SmallVectorImpl<Coord> &bases, unsigned rank, unsigned dim, int64_t from,
                        int64_t extent, unsigned count) {
   for (unsigned i = 0; i < log2Exact(count); ++i, from *= 2)
@@ -94,6 +98,8 @@ int64_t columnsPerWarp(int64_t n, unsigned warpsN) { return std::max<int64_t>(n 
 
 } // namespace
 
+/// Checked in builds with assertions alone: layouts are made by the functions below and by passes,
+/// never by users.
 LinearLayout::LinearLayout(ArrayRef<int64_t> shape, ArrayRef<Coord> registers,
                            ArrayRef<Coord> lanes, ArrayRef<Coord> warps)
     : shape(shape.begin(), shape.end()) {
@@ -123,6 +129,7 @@ Coord LinearLayout::apply(unsigned reg, unsigned lane, unsigned warp) const {
   return result;
 }
 
+/// The rank of the matrix over F2.
 unsigned LinearLayout::getDimension() const {
   Span span;
   for (auto &list : bases)
@@ -138,6 +145,7 @@ bool LinearLayout::isSurjective() const {
   return getDimension() == bits;
 }
 
+/// Independent bases: no two inputs meet.
 bool LinearLayout::isInjective() const {
   Span span;
   for (auto &list : bases)
@@ -154,6 +162,9 @@ bool LinearLayout::operator==(const LinearLayout &other) const {
 
 //===--- Families of layouts ----------------------------------------------===//
 
+///   [8, 16], order {1, 0}, vector 4, 1 warp of 32 lanes
+///     register bits   [0,1] [0,2]                        4 neighbours
+///     lane bits       [0,4] [0,8] [1,0] [2,0] [4,0]      4 lanes a row, 8 rows
 LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> order,
                                    unsigned vector, unsigned numWarps, unsigned numLanes) {
   assert(order.size() == shape.size() && "an order names every dimension once");
@@ -165,12 +176,14 @@ LinearLayout LinearLayout::blocked(ArrayRef<int64_t> shape, ArrayRef<unsigned> o
 
   // Deal out the tensor's bits, fastest first: the vector, lanes, warps, and again registers.
   unsigned in = 0;
+  // A bit goes to the first input that wants more; registers take what no input wants.
   for (unsigned dim : order)
     for (int64_t bit = 1; bit < shape[dim]; bit *= 2) {
       while (in < numInDims && given[in].size() == wanted[in])
         ++in;
       given[in == numInDims ? 0 : in].push_back(unit(rank, dim, bit));
     }
+  // Inputs that found no bits hold duplicates.
   for (unsigned i : {1u, 2u})
     given[i].resize(wanted[i], Coord(rank, 0));
   return LinearLayout(shape, given[0], given[1], given[2]);
@@ -180,6 +193,8 @@ LinearLayout LinearLayout::blockedRows(ArrayRef<int64_t> shape, ArrayRef<unsigne
                                        unsigned vector, unsigned numWarps) {
   // As if there were one warp; then warps take the bits of registers beyond the vector, from the
   // slowest dimension on.
+  // Taken from the slowest dimension: a warp keeps whole rows, as far as there are others for the
+  // other warps.
   LinearLayout one = blocked(shape, order, vector, 1);
   ArrayRef<Coord> registers = one.getBases(InDim::Register);
   unsigned held = shape.empty() ? 0 : std::min(log2Exact(vector), log2Exact(shape[order[0]]));
@@ -197,13 +212,17 @@ LinearLayout LinearLayout::blockedRows(ArrayRef<int64_t> shape, ArrayRef<unsigne
   return LinearLayout(shape, left, one.getBases(InDim::Lane), warps);
 }
 
+/// As PTX has it: "Matrix Fragments for mma.m16n8k16". Registers in the order in which instructions
+/// take them.
 LinearLayout LinearLayout::mmaAccumulator(int64_t m, int64_t n, unsigned warpsM, unsigned warpsN) {
   assert(n >= 8 && "an accumulator has at least one fragment of 8 columns");
   SmallVector<Coord> registers = {{0, 1}}, lanes = {{0, 2}, {0, 4}}, warps;
+  // Up to 8 rows: the fragment's lower half does not exist.
   appendBits(registers, 2, 0, 8, std::min<int64_t>(m, 16));
   appendClippedBits(lanes, 2, 0, 1, m, 8);
   int64_t columns = columnsPerWarp(n, warpsN);
   appendBits(registers, 2, 1, 8, columns);
+  // Each warp has rows at a distance of 16 * warpsM: warpsM warps cover 16 rows each, then again.
   appendBits(registers, 2, 0, 16 * int64_t(warpsM), m);
   appendClippedBits(warps, 2, 0, 16, m, warpsM);
   appendClippedBits(warps, 2, 1, columns, n, warpsN);
@@ -224,6 +243,7 @@ LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t co
   appendBits(registers, 2, kDim, 1, packed);
   if (isA)
     appendBits(registers, 2, 0, 8, std::min<int64_t>(rows, 16));
+  // The second half of the 32 bytes of K.
   registers.push_back(unit(2, kDim, step / 2));
   appendBits(registers, 2, kDim, step, extents[kDim]);
 
@@ -233,6 +253,7 @@ LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t co
   if (isA) {
     appendBits(registers, 2, 0, 16 * int64_t(warpsM), rows);
     appendClippedBits(warps, 2, 0, 16, rows, warpsM);
+    // Warps along the other side of the product hold the same fragments.
     warps.append(log2Exact(warpsN), Coord(2, 0));
   } else {
     int64_t perWarp = columnsPerWarp(columns, warpsN);
@@ -247,6 +268,7 @@ LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t co
 
 /// Maps every basis of `layout` by `map` (linear over F2) into `shape`; registers whose image is
 /// zero are dropped if asked.
+/// Linear maps of coordinates give layouts of derived tensors: bases are mapped one by one.
 template <typename Map>
 static LinearLayout mapBases(const LinearLayout &layout, ArrayRef<int64_t> shape,
                              bool dropZeroRegisters, Map map) {
@@ -260,6 +282,8 @@ static LinearLayout mapBases(const LinearLayout &layout, ArrayRef<int64_t> shape
   return LinearLayout(shape, mapped[0], mapped[1], mapped[2]);
 }
 
+/// Lanes and warps keep their number of bits, with zero bases: they hold duplicates of the reduced
+/// tile.
 LinearLayout LinearLayout::dropDim(unsigned axis) const {
   assert(axis < getRank());
   auto drop = [&](Coord coord) {
@@ -279,6 +303,7 @@ LinearLayout LinearLayout::insertUnitDim(unsigned axis) const {
                   [&](const Coord &coord) { return insert(coord, 0); });
 }
 
+/// Batches are registers of the same thread.
 LinearLayout LinearLayout::withBatches(ArrayRef<int64_t> leading) const {
   LinearLayout lifted = *this;
   for (size_t i = 0; i < leading.size(); ++i)
@@ -300,6 +325,7 @@ LinearLayout LinearLayout::withBatches(ArrayRef<int64_t> leading) const {
 LinearLayout LinearLayout::broadcastSource(ArrayRef<int64_t> source) const {
   assert(source.size() <= getRank());
   size_t leading = getRank() - source.size();
+  // Dimensions that are repeated have one element, which all positions map to.
   return mapBases(*this, source, /*dropZeroRegisters=*/true, [&](const Coord &coord) {
     Coord result(coord.begin() + leading, coord.end());
     for (auto [x, extent] : zip(result, source))
@@ -309,6 +335,7 @@ LinearLayout LinearLayout::broadcastSource(ArrayRef<int64_t> source) const {
   });
 }
 
+/// Bits along the last dimension move up by one, and the lowest is a new register bit, in front.
 LinearLayout LinearLayout::splitElements() const {
   auto stretch = [](Coord coord) {
     coord.back() *= 2;
@@ -336,6 +363,7 @@ LinearLayout LinearLayout::joinElements() const {
                   shrink);
 }
 
+/// Row-major numbers are the same in both shapes.
 LinearLayout LinearLayout::reshape(ArrayRef<int64_t> to) const {
   return mapBases(*this, to, /*dropZeroRegisters=*/false,
                   [&](const Coord &coord) { return unflatten(to, flatten(shape, coord)); });
@@ -358,11 +386,13 @@ LinearLayout LinearLayout::permute(ArrayRef<int64_t> permutation) const {
 unsigned LinearLayout::getContiguousRegisters(unsigned dim) const {
   assert(dim < getRank());
   ArrayRef<Coord> registers = getBases(InDim::Register);
+  // Registers 0, 1, 2, ... hold positions 0, 1, 2, ...: bits in order from the first.
   unsigned count = 0;
   while (count < registers.size() && registers[count] == unit(getRank(), dim, int64_t(1) << count))
     ++count;
   // Bits of other inputs below the run would break it: neighbours would no longer be in ascending
   // order.
+  // A bit of another input that moves x along `dim` limits runs to the lowest bit of x.
   for (unsigned in = 0; in < numInDims; ++in)
     for (unsigned bit = in == unsigned(InDim::Register) ? count : 0; bit < bases[in].size(); ++bit)
       if (int64_t x = bases[in][bit][dim])
@@ -370,6 +400,7 @@ unsigned LinearLayout::getContiguousRegisters(unsigned dim) const {
   return 1u << count;
 }
 
+/// Same threads, other registers: found by the elements of thread 0, in O(n log n).
 std::optional<SmallVector<unsigned>>
 LinearLayout::getRegisterSources(const LinearLayout &target) const {
   if (shape != target.shape || bases[1] != target.bases[1] || bases[2] != target.bases[2])
@@ -393,6 +424,7 @@ LinearLayout::getRegisterSources(const LinearLayout &target) const {
 void LinearLayout::getDuplicateMasks(unsigned &lanes, unsigned &warps) const {
   unsigned masks[numInDims] = {};
   Span span;
+  // In the order registers, lanes, warps: a thread owns what no earlier input can reach.
   for (unsigned in = 0; in < numInDims; ++in)
     for (auto [bit, basis] : enumerate(bases[in]))
       if (!span.insert(flatten(shape, basis)))

@@ -28,6 +28,7 @@ std::optional<SmallVector<ScanStep>> tile::gpu::planScan(const LinearLayout &lay
       holders[llvm::Log2_64(basis[axis])] = {dim, unsigned(bit)};
     }
   SmallVector<ScanStep> steps;
+  // Totals that a thread holds before each step: halved by each register bit that has been joined.
   unsigned registers = layout.getNumRegisters();
   for (const auto &holder : holders) {
     if (!holder)
@@ -48,6 +49,7 @@ std::optional<SmallVector<ScanStep>> tile::gpu::planTake(TakeOp take) {
   RankedTensorType source = take.getSource().getType();
   if (isa<RankedTensorType>(take.getType()) || source.getRank() != 1 || !source.getEncoding())
     return std::nullopt;
+  // Selections cost one instruction for each register.
   constexpr unsigned mostRegisters = 16; // to choose among, before shared memory is as quick
   LinearLayout layout = getLayout(source);
   if (layout.getNumRegisters() > mostRegisters)
@@ -58,6 +60,7 @@ std::optional<SmallVector<ScanStep>> tile::gpu::planTake(TakeOp take) {
   return steps;
 }
 
+/// All tiles' scratch, as joinWarps in Scan.cpp lays it out.
 int64_t tile::gpu::getScanBytes(const LinearLayout &layout, unsigned axis, int64_t elementBytes) {
   int64_t bytes = 0;
   if (auto steps = planScan(layout, axis))

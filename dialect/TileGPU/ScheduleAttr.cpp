@@ -7,6 +7,7 @@
 using namespace mlir;
 using namespace tile::gpu;
 
+/// In the order in which they are printed.
 static constexpr std::pair<llvm::StringLiteral, bool ScheduleWords::*> wordNames[] = {
     {"vectors_first", &ScheduleWords::vectorsFirst},
     {"scale_under", &ScheduleWords::scaleUnder},
@@ -18,6 +19,7 @@ static ParseResult parsePlace(AsmParser &parser, ProductPlace &place) {
       parser.parseInteger(place.stage) || parser.parseComma() || parser.parseKeyword("order") ||
       parser.parseEqual() || parser.parseInteger(place.order))
     return failure();
+  // The flight is left out where the product is waited for at once.
   if (succeeded(parser.parseOptionalComma()) &&
       (parser.parseKeyword("flight") || parser.parseEqual() ||
        parser.parseInteger(place.flight.emplace())))
@@ -41,6 +43,8 @@ static ParseResult parseWord(AsmParser &parser, ScheduleWords &words) {
   return error;
 }
 
+/// Everything that parses is checked by verify, whose messages are those of attributes built in
+/// C++, too.
 Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
   SmallVector<ProductPlace> products;
   ScheduleWords words;
@@ -75,6 +79,7 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
 
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    ArrayRef<ProductPlace> products, ScheduleWords words) {
+  // Orders are a permutation of the products' numbers.
   llvm::BitVector taken(unsigned(products.size()));
   bool staged = false;
   for (const ProductPlace &place : products) {
@@ -83,6 +88,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "an order is the number of each product once, from 0 to "
                          << products.size() << " exclusive, found " << place.order;
     taken.set(unsigned(place.order));
+    // Issue and wait are a trip apart at most: results of two trips would need two sets of
+    // registers.
     if (place.stage < 0 || place.stage > 1 || place.flight.value_or(0) < 0 ||
         place.stage + place.flight.value_or(0) > 1)
       return emitError() << "a product's result is there in the trip after its own at the latest, "
@@ -102,6 +109,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
+/// Numbers for people begin at 1.
 static std::string describePlace(const ProductPlace &place, int64_t head) {
   std::string product = "product " + std::to_string(place.order + 1);
   if (place.stage)
@@ -112,6 +120,7 @@ static std::string describePlace(const ProductPlace &place, int64_t head) {
                                   : " is in flight until its result is used");
 }
 
+/// For --remarks=passes and `tilec explain`.
 std::string ScheduleAttr::describe() const {
   SmallVector<ProductPlace> places(getProducts());
   llvm::sort(places,
@@ -119,6 +128,7 @@ std::string ScheduleAttr::describe() const {
   SmallVector<std::string> parts;
   int64_t head = 0;
   for (const ProductPlace &place : places) {
+    // The last product of stage 0 that was issued: staged ones run beside it.
     head = place.stage ? head : place.order;
     parts.push_back(describePlace(place, head));
   }

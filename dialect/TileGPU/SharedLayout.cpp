@@ -36,6 +36,8 @@ SharedLayout::SharedLayout(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, uns
   assert(order.size() == shape.size() && "an order names every dimension once");
 }
 
+/// The pattern of 128 bytes as for hardware, but with the unit that accesses have, and no alignment
+/// to 1024: only our own accesses read it.
 SharedLayout SharedLayout::scratch(ArrayRef<int64_t> shape, unsigned fastest, unsigned elementBytes,
                                    unsigned granule) {
   SmallVector<int64_t> order;
@@ -53,6 +55,7 @@ SharedLayout SharedLayout::scratch(ArrayRef<int64_t> shape, unsigned fastest, un
   return layout;
 }
 
+/// As the copy engine reads it: a box of rows is a matrix of panels of its own.
 SharedLayout SharedLayout::staging(ArrayRef<int64_t> shape, unsigned elementBytes, unsigned swizzle,
                                    int64_t blockRows) {
   SmallVector<int64_t> order;
@@ -63,6 +66,7 @@ SharedLayout SharedLayout::staging(ArrayRef<int64_t> shape, unsigned elementByte
   return layout;
 }
 
+/// A row narrower than a panel takes the panel's bytes.
 int64_t SharedLayout::getBytes() const {
   int64_t rows = 1;
   for (size_t i = 1; i < order.size(); ++i)
@@ -71,9 +75,11 @@ int64_t SharedLayout::getBytes() const {
   return rows * std::max<int64_t>(rowBytes, panelBytes);
 }
 
+/// Panel, then row, then bytes in the row; at the end the chunk is XORed with the line's number.
 uint32_t SharedLayout::getOffset(ArrayRef<int64_t> coord) const {
   if (order.empty())
     return 0;
+  // Rows count all dimensions but the fastest, in the layout's order.
   uint64_t row = 0, rows = 1;
   for (size_t i = order.size(); i-- > 1;) {
     row = row * shape[order[i]] + coord[order[i]];
@@ -90,6 +96,7 @@ uint32_t SharedLayout::getOffset(ArrayRef<int64_t> coord) const {
     rows = blockRows;
   }
   uint64_t offset = before + (x / panelBytes * rows + row) * panelBytes + x % panelBytes;
+  // Bits of the 128-byte line's number, as many as there are chunks, go into the chunk's number.
   return offset ^ (offset / 128 & chunkMask) * granule;
 }
 
@@ -103,6 +110,8 @@ SharedAccess::SharedAccess(const LinearLayout &layout, const SharedLayout &share
 
   // Register bits whose images are 1, 2, 4, ... elements, as long as nothing else moves within such
   // a group.
+  // A vector access needs registers that differ in the lowest bits of the address, and nothing else
+  // there: else lanes would be apart by less than a vector.
   ArrayRef<uint32_t> registers = images[unsigned(InDim::Register)];
   for (unsigned bytes = shared.getElementBytes(); bytes < maxBytes; bytes *= 2) {
     auto found = llvm::find(registers, bytes);
@@ -133,6 +142,7 @@ uint32_t SharedAccess::getOffset(unsigned reg) const {
   return offset;
 }
 
+/// Registers with the vector's bits 0 begin an access each.
 SmallVector<SmallVector<unsigned>> SharedAccess::getAccesses(bool distinct) const {
   unsigned vectorMask = 0, numRegisters = 1u << getImages(InDim::Register).size();
   for (unsigned bit : vectorBits)
@@ -142,6 +152,7 @@ SmallVector<SmallVector<unsigned>> SharedAccess::getAccesses(bool distinct) cons
   for (unsigned first = 0; first < numRegisters; ++first) {
     if (first & vectorMask)
       continue;
+    // Equal offsets are the same element.
     if (distinct) {
       uint32_t offset = getOffset(first);
       if (is_contained(seen, offset))
@@ -163,6 +174,8 @@ SmallVector<SmallVector<unsigned>> SharedAccess::getAccesses(bool distinct) cons
 //===--- Matrix loads -----------------------------------------------------===//
 
 /// Accesses to one bank, at most, of the lanes that are served together.
+/// Wide accesses are served in parts: lanes of 128 bytes together. Lanes that read one word get it
+/// at once.
 static unsigned countConflicts(const LinearLayout &layout, const SharedLayout &shared) {
   constexpr unsigned bankBytes = 4, banks = 32, warpLanes = 32;
   SharedAccess access(layout, shared);
@@ -185,6 +198,7 @@ static unsigned countConflicts(const LinearLayout &layout, const SharedLayout &s
   return most;
 }
 
+/// Tries each pair of a lane's and a register's bit; the best is kept, if it is better than none.
 std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLayout &shared) {
   std::optional<LaneSwap> best;
   unsigned fewest = countConflicts(layout, shared),
@@ -194,6 +208,8 @@ std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLay
   for (unsigned lane = 0; lane < lanes.size(); ++lane)
     for (unsigned reg = 0; reg < registers.size(); ++reg) {
       SmallVector<Coord> moved(lanes);
+      // In lanes with the bit set, registers with and without theirs change places: the lane's
+      // basis gets the register's added.
       for (auto [x, y] : zip(moved[lane], registers[reg]))
         x ^= y;
       LinearLayout trial(layout.getShape(), registers, moved, layout.getBases(InDim::Warp));
@@ -211,6 +227,7 @@ std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLay
 // An 8x8 matrix is 8 rows of 16 bytes, row r at the address that lane r (of matrix 0; 8 + r of
 // matrix 1, ...) gives. Lane l receives bytes 4 (l mod 4) to 4 (l mod 4) + 3 of row l / 4;
 // transposed, in units of 2 bytes, column l / 4 of rows 2 (l mod 4) and 2 (l mod 4) + 1.
+// The pattern of lanes must be that of a matrix: four lanes to a row of 16 bytes, eight rows.
 std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const SharedLayout &shared) {
   SharedAccess access(layout, shared, 4);
   ArrayRef<uint32_t> registers = access.getImages(InDim::Register),
@@ -226,6 +243,7 @@ std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const Shar
     return unsigned(llvm::find(registers, image) - registers.begin());
   };
 
+  // Plain: lane bits 0 and 1 move 4 and 8 bytes in the row, bits 2 to 4 the row.
   if (lanes[0] == 4 && lanes[1] == 8) {
     result.transposed = false;
     for (unsigned bytes = elementBytes; bytes < 4; bytes *= 2)
@@ -233,6 +251,8 @@ std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const Shar
     rowImages.assign({lanes[2], lanes[3], lanes[4]});
   } else if (elementBytes == 2 && lanes[2] == 2 && lanes[3] == 4 && lanes[4] == 8 &&
              !registers.empty()) {
+    // Transposed: lanes move along columns of 2 bytes, and the packed register is the neighbour in
+    // the next row.
     result.transposed = true;
     packed.push_back(0);
     rowImages.assign({registers[0], lanes[0], lanes[1]});
@@ -248,18 +268,22 @@ std::optional<MatrixLoads> getMatrixLoads(const LinearLayout &layout, const Shar
   for (unsigned bit = 0; bit < registers.size(); ++bit)
     if (!is_contained(packed, bit))
       free.push_back(bit);
+  // A row's address must be a multiple of 16.
   auto wholeRows = [](uint32_t image) { return image % 16 == 0; };
   if (!all_of(rowImages, wholeRows) || !all_of(warps, wholeRows) ||
       !all_of(free, [&](unsigned bit) { return wholeRows(registers[bit]); }))
     return std::nullopt;
 
+  // Up to four matrices in one instruction, by register bits that are free.
   unsigned matrixBits = std::min<size_t>(2, free.size());
   result.matrices = 1u << matrixBits;
   result.addressImages = rowImages;
+  // Lanes 8 to 31 address the other matrices, by their bits 3 and 4.
   for (unsigned i = 0; i < 2; ++i)
     result.addressImages.push_back(i < matrixBits ? registers[free[i]] : 0);
   append_range(result.addressImages, warps);
 
+  // Spreads the bits of a number over the given places.
   auto deposit = [](unsigned value, ArrayRef<unsigned> bits) {
     unsigned reg = 0;
     for (auto [position, bit] : enumerate(bits))

@@ -6,6 +6,7 @@ using namespace mlir;
 
 namespace tile::gpu {
 
+/// Nibbles and bools take a byte each here.
 unsigned getSharedElementBytes(Type elementType) {
   if (elementType.isIndex())
     return 8;
@@ -17,6 +18,8 @@ SharedLayout getSharedLayout(MemDescType type) {
                       getSharedElementBytes(type.getElementType()), type.getLayout().getSwizzle());
 }
 
+/// Tiles begin at multiples of 1024 bytes, which swizzles and TMA need; the bytes that copies bring
+/// are those of tiles alone, without the gaps.
 RingLayout::RingLayout(RingType type) : stages(type.getStages()) {
   for (MemDescType tile : type.getTiles()) {
     int64_t bytes = llvm::alignTo(getSharedLayout(tile).getBytes(), 1024);
@@ -28,6 +31,7 @@ RingLayout::RingLayout(RingType type) : stages(type.getStages()) {
 }
 
 /// The registers and lanes of one warp as a layout of its own: they span what a warp holds.
+/// In terms of spans: does adding these vectors leave the dimension as it is?
 static bool spans(const LinearLayout &layout, ArrayRef<Coord> wanted) {
   SmallVector<Coord> registers(layout.getBases(InDim::Register)),
       lanes(layout.getBases(InDim::Lane));
@@ -36,6 +40,8 @@ static bool spans(const LinearLayout &layout, ArrayRef<Coord> wanted) {
   return LinearLayout(layout.getShape(), registers, lanes, {}).getDimension() == before;
 }
 
+/// A bit of the warp's number is a replica's if its basis is in the span of registers, lanes and
+/// the warps' bits before it.
 SmallVector<unsigned> getReplicaBits(const LinearLayout &layout) {
   SmallVector<unsigned> replicas;
   SmallVector<Coord> registers(layout.getBases(InDim::Register)),
@@ -58,6 +64,7 @@ SmallVector<unsigned> getReplicaBits(const LinearLayout &layout) {
 /// block.
 static constexpr int64_t maxReplicatedElements = 1024;
 
+/// Three ways, the cheapest that does: within a thread, within a warp, by the block.
 Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {
   if (source.getRegisterSources(target))
     return Exchange::Registers;
@@ -66,6 +73,8 @@ Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {
   llvm::append_range(wanted, target.getBases(InDim::Lane));
   if (source.getNumWarps() != target.getNumWarps())
     return Exchange::Block;
+  // Warps may stand at different places of source and target: then the difference must lie in what
+  // one warp holds.
   for (auto [from, to] : llvm::zip(source.getBases(InDim::Warp), target.getBases(InDim::Warp))) {
     Coord &difference = wanted.emplace_back(from);
     for (auto [x, y] : llvm::zip(difference, to))
@@ -73,11 +82,15 @@ Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {
   }
   if (!spans(source, wanted))
     return Exchange::Block;
+  // Replicated warps exchange in memory of their own (ConvertLayout.cpp), which small tiles can
+  // afford.
   unsigned replicas = getReplicaBits(source).size();
   bool fits = !replicas || llvm::product_of(source.getShape()) << replicas <= maxReplicatedElements;
   return fits ? Exchange::Warp : Exchange::Block;
 }
 
+/// Each dimension is tried as the fastest: accesses of both sides are counted as instructions of a
+/// thread.
 SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target,
                                   Type elementType) {
   // The fastest dimension is that which makes for the fewest accesses.
@@ -91,12 +104,14 @@ SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout
     if (accesses < fewest) {
       fewest = accesses;
       best = dim;
+      // The unit that must stay together when chunks change places.
       granule = std::max(store, load) * elementBytes;
     }
   }
   return SharedLayout::scratch(source.getShape(), best, elementBytes, granule);
 }
 
+/// Plain rows, since positions are computed at run time.
 SharedLayout getTakeScratch(RankedTensorType source) {
   auto order = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, source.getRank())));
   return SharedLayout(source.getShape(), order, getSharedElementBytes(source.getElementType()),
@@ -112,12 +127,15 @@ SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout) {
   return distinct;
 }
 
+/// 0: each thread that holds an element changes it itself, or nobody asks for the old value. Else a
+/// slot for each thread and distinct register, as share() in Atomic.cpp has it.
 int64_t getAtomicBytes(AtomicOp op) {
   if (op.getResult().use_empty())
     return 0;
   auto tile = dyn_cast<RankedTensorType>(op.getType());
   if (!tile)
     return 16;
+  // Before layouts are assigned nothing is known.
   if (!tile.getEncoding())
     return 0;
   LinearLayout layout = getLayout(tile);
@@ -134,10 +152,13 @@ TensorMapAttr getTensorMap(Value descriptor) {
   return op ? op.getMap() : TensorMapAttr();
 }
 
+/// Two of the map's dimensions are one of the tensor: the first ends where the rows that exist end.
 bool cutsRows(TensorMapAttr map) {
   return map.getOrder().size() > 2 && map.getOrder()[1] == map.getOrder()[2];
 }
 
+/// The map's first dimension is the tile's fastest. Others go in the tile's order; boxes of extent
+/// 1 are dimensions that the tile does not have.
 std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<int64_t> shape,
                                                    ArrayRef<int64_t> order) {
   if (shape.empty() || map.getBox().empty() || shape[order[0]] % map.getBox()[0])
@@ -170,6 +191,7 @@ std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<i
   return dims;
 }
 
+/// Rows of one copy lie together, panel by panel, as the box wants them.
 SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns) {
   RankedTensorType type = store.getValue().getType();
   TensorMapAttr map = getTensorMap(store.getDescriptor());
@@ -194,17 +216,20 @@ SharedNeed LocalAllocOp::getSharedNeed() {
   return {SharedUse::Allocates, layout.getBytes(), layout.getAlignment()};
 }
 
+/// All slots of a ring of copies by cp.async.
 SharedNeed LocalSlotsOp::getSharedNeed() {
   SlotsType type = getType();
   return {SharedUse::Allocates, type.getCount() * getSlotStride(type),
           getSharedLayout(type.getTile()).getAlignment()};
 }
 
+/// Barriers need 8 bytes, tiles 1024.
 SharedNeed RingOp::getSharedNeed() {
   return {SharedUse::Persistent, RingLayout(getType()).getBytes(),
           getType().getTiles().empty() ? 16u : 1024u};
 }
 
+/// Persistent, since a copy may still read it when the next operation begins.
 SharedNeed TmaStoreOp::getSharedNeed() {
   return {SharedUse::Persistent, getStagingLayout(*this, getColumns()).getBytes(), 1024};
 }
@@ -215,6 +240,7 @@ SharedNeed ConvertLayoutOp::getSharedNeed() {
   if (exchange == Exchange::Registers)
     return {};
   int64_t bytes = getConversionScratch(source, target, getType().getElementType()).getBytes();
+  // A block's scratch is guarded by the block's barriers, a warp's by the warp's own.
   if (exchange == Exchange::Block)
     return {SharedUse::ScratchBlock, bytes, 128};
   if (unsigned replicas = getReplicaBits(source).size())
@@ -233,6 +259,7 @@ std::optional<int64_t> getSharedOffset(Operation *op) {
   return std::nullopt;
 }
 
+/// Permutations name the same bytes.
 LocalAllocOp getSharedOwner(Value memory) {
   while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
     memory = permute.getSource();
@@ -251,6 +278,7 @@ int64_t getSlotStride(SlotsType type) {
   return llvm::alignTo(layout.getBytes(), layout.getAlignment());
 }
 
+/// Decides on stmatrix and on the fence in Shared.cpp.
 bool isReadByWgmma(Value memory) {
   return llvm::any_of(memory.getUsers(), [](Operation *user) {
     auto permute = dyn_cast<MemDescPermuteOp>(user);
@@ -258,6 +286,8 @@ bool isReadByWgmma(Value memory) {
   });
 }
 
+/// Of a product in flight the operands are read until the wait behind it; a chain of products ends
+/// where the last one is waited for.
 Operation *getCompletion(Operation *user, Block *block) {
   Operation *here = block->findAncestorOpInBlock(*user);
   auto product = dyn_cast<WgmmaOp>(user);

@@ -9,6 +9,7 @@ using namespace mlir;
 namespace tile::gpu {
 namespace {
 
+/// 128 bytes of alignment let accesses be as wide as layouts allow.
 SharedNeed scratch(int64_t bytes) {
   return {bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128};
 }
@@ -18,6 +19,7 @@ SharedNeed scratch(int64_t bytes) {
 int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis,
                           ArrayRef<int64_t> elementBytes) {
   LinearLayout layout = getLayout(source);
+  // A basis that moves along reduced axes alone; one that moves both ways counts as kept.
   auto isAlong = [&](const Coord &basis) {
     bool along = false, others = false;
     for (unsigned d = 0; d < basis.size(); ++d)
@@ -30,11 +32,13 @@ int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis,
   };
   if (llvm::none_of(layout.getBases(InDim::Warp), isAlong))
     return 0;
+  // Warps times distinct values that a warp has left when its lanes have been joined.
   int64_t elements = layout.getNumWarps(), bytes = 0;
   for (const Coord &basis : layout.getBases(InDim::Register))
     elements *= isAlong(basis) ? 1 : 2;
   for (const Coord &basis : layout.getBases(InDim::Lane))
     elements *= isAlong(basis) || isZero(basis) ? 1 : 2;
+  // Each array of the state begins at a multiple of 16 bytes.
   for (int64_t size : elementBytes)
     bytes += llvm::alignTo(elements * size, 16);
   return bytes;
@@ -47,6 +51,8 @@ SmallVector<int64_t> getElementBytes(ValueRange tiles) {
   });
 }
 
+/// Without a layout an operation needs nothing yet: passes ahead of tile-gpu-assign-layouts may
+/// ask.
 template <typename Model, typename Op>
 using SharedModel = SharedMemoryOpInterface::ExternalModel<Model, Op>;
 
@@ -92,6 +98,7 @@ struct AtomicModel : SharedModel<AtomicModel, AtomicOp> {
 };
 
 /// A whole tile, row by row.
+/// Sorts go through the whole tile in memory, histograms through their counts.
 SharedNeed getTileNeed(Value tile) {
   return scratch(getTakeScratch(cast<RankedTensorType>(tile.getType())).getBytes());
 }
@@ -105,6 +112,7 @@ struct HistogramModel : SharedModel<HistogramModel, HistogramOp> {
 };
 
 /// True for a kernel with products: what they add up leaves few registers.
+/// There a shuffle's selections would cost registers that accumulators need.
 bool hasProducts(KernelOp kernel) {
   return kernel
       ->walk([](Operation *op) {
@@ -125,6 +133,7 @@ struct TakeModel : SharedModel<TakeModel, TakeOp> {
 
 } // namespace
 
+/// Before the first pass asks: an operation without the model needs nothing, which would be wrong.
 void attachSharedMemoryModels(MLIRContext &context) {
   ReduceOp::attachInterface<ReduceModel>(context);
   ArgReduceOp::attachInterface<ArgReduceModel>(context);
