@@ -7,6 +7,7 @@
 namespace tile::runtime {
 
 /// The values that an extent or scalar can have.
+/// Of anything but a number or a name: unknown, hence all values.
 static std::pair<int64_t, int64_t> rangeOf(const Kernel &kernel, const Expr &expr) {
   if (expr.isInteger())
     return {expr.getInteger(), expr.getInteger()};
@@ -17,6 +18,8 @@ static std::pair<int64_t, int64_t> rangeOf(const Kernel &kernel, const Expr &exp
   return {INT64_MIN, INT64_MAX};
 }
 
+/// A call is told from another by dtypes, ranks, fixed extents and ranges: if none of these
+/// differs, both take it. Conservative: expressions are not compared.
 bool mayOverlap(const Kernel &a, const Kernel &b) {
   if (a.params.size() != b.params.size())
     return false;
@@ -45,12 +48,15 @@ static Error compare(const Kernel &a, const Kernel &b, const std::string &target
       list.push_back(param.name);
     return list;
   };
+  // Kernels of different names never compete.
   if (a.name != b.name)
     return {};
   if (names(a) != names(b))
     return Error(TILE_ERROR_INSTANCE,
                  "'" + nameA + "' and '" + nameB + "' have different kernels of the name '" +
                      a.name + "': " + describe(a) + " and " + describe(b) + "; rename one");
+  // Specialised variants stand in front of generic ones in either package, so that only variants of
+  // one sort can be ambiguous.
   if (a.facts.empty() != b.facts.empty() || !mayOverlap(a, b))
     return {};
   auto variant = [](const Kernel &kernel) {
@@ -65,6 +71,7 @@ static Error compare(const Kernel &a, const Kernel &b, const std::string &target
 }
 
 /// The same code under the same description.
+/// Linked twice, a module counts once.
 static bool equal(const PackageModule &a, const PackageModule &b) {
   if (a.cpu != b.cpu || a.files.size() != b.files.size() ||
       toJson(a.manifest) != toJson(b.manifest))
@@ -76,6 +83,7 @@ static bool equal(const PackageModule &a, const PackageModule &b) {
 }
 
 /// A path that is not taken: "code/sm_90a.cubin", "code/sm_90a-2.cubin".
+/// The number goes ahead of the ending, by which files are known.
 static std::string freePath(const std::string &path, std::set<std::string> &taken) {
   std::string candidate = path;
   size_t dot = path.rfind('.');
@@ -86,6 +94,8 @@ static std::string freePath(const std::string &path, std::set<std::string> &take
   return candidate;
 }
 
+/// Modules keep the order of packages, and within a package theirs; variants that both packages
+/// have are refused, not chosen among.
 Error linkPackages(const std::vector<Package> &packages, const std::vector<std::string> &names,
                    Package &joined) {
   std::vector<size_t> origins; // of each joined module
@@ -96,6 +106,7 @@ Error linkPackages(const std::vector<Package> &packages, const std::vector<std::
                       [&](const PackageModule &known) { return equal(known, module); }))
         continue;
       for (size_t other = 0; other < joined.modules.size(); ++other) {
+        // Within a package the compiler has seen to it.
         if (origins[other] == i || joined.modules[other].manifest.target != module.manifest.target)
           continue;
         for (const Kernel &a : joined.modules[other].manifest.kernels)
@@ -113,6 +124,8 @@ Error linkPackages(const std::vector<Package> &packages, const std::vector<std::
           }))
         joined.sources.push_back(source);
   }
+  // Paths change only now, since equality compares kinds and bytes: the same code under two paths
+  // is the same.
   for (PackageModule &module : joined.modules)
     for (PackageFile &file : module.files)
       file.path = freePath(file.path, taken);

@@ -17,6 +17,7 @@ namespace tile::runtime {
 static constexpr std::string_view magic = "\x93NUMPY";
 static constexpr int64_t maxRank = 32;
 
+/// Checked for overflow by parseNpy, which is where shapes come from.
 int64_t NpyArray::elementCount() const {
   // The other extents of an empty array may be as large as they like.
   int64_t count = 1;
@@ -34,6 +35,7 @@ namespace {
 
 /// The header's dict: `{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }` with its keys
 /// in any order.
+/// Strict about what the format says, and no more: unknown keys are errors, as NumPy has them.
 class HeaderParser {
 public:
   explicit HeaderParser(std::string_view text) : text(text) {}
@@ -157,6 +159,8 @@ constexpr Descr descrs[] = {
 } // namespace
 
 /// NumPy's element type as a dtype, `expected` where only its bits can be stored.
+/// bf16 and 8-bit floats have no type in NumPy: files hold their bits as unsigned integers, and the
+/// kernel's dtype says what they are.
 static Error decodeDescr(const std::string &descr, const std::string &name,
                          std::optional<Dtype> expected, Dtype &dtype) {
   auto fail = [&](const std::string &message) {
@@ -167,6 +171,7 @@ static Error decodeDescr(const std::string &descr, const std::string &name,
     return fail("holds elements of no type" + wanted);
   bool marked = std::strchr("<>|=", descr[0]);
   std::string kind = marked ? descr.substr(1) : descr;
+  // Single bytes have no order, whatever the mark.
   if (descr[0] == '>' && kind.size() > 1 && kind[1] != '1')
     return fail("holds big-endian elements '" + descr + "'" + wanted +
                 "; convert it with .astype(x.dtype.newbyteorder('<'))");
@@ -193,6 +198,8 @@ static Error decodeDescr(const std::string &descr, const std::string &name,
 //===--- Reader -----------------------------------------------------------===//
 
 /// Copies column-major elements of `size` bytes into row-major order.
+/// In the order of the result; `offset` follows in the source, as an odometer turns. Linear, with
+/// one copy for each element.
 static void transpose(const char *from, char *to, const std::vector<int64_t> &shape, size_t size,
                       int64_t count) {
   std::vector<int64_t> index(shape.size()), strides(shape.size());
@@ -214,6 +221,8 @@ static void transpose(const char *from, char *to, const std::vector<int64_t> &sh
   }
 }
 
+/// Nothing of the file is trusted: lengths, extents and their product are checked before memory is
+/// taken.
 Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dtype> expected,
                NpyArray &array) {
   auto fail = [&](const std::string &message) {
@@ -222,6 +231,7 @@ Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dt
   if (bytes.substr(0, magic.size()) != magic)
     return fail(bytes.empty() ? "is empty, expected an .npy file"
                               : "is no .npy file: it does not begin with \\x93NUMPY");
+  // Version, then the header's length in 2 bytes (version 1) or 4 (2 and 3), little endian.
   if (bytes.size() < 8)
     return fail("is truncated in its header");
   unsigned version = uint8_t(bytes[6]);
@@ -257,6 +267,7 @@ Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dt
       return fail("has more elements than 64 bits count");
   if (empty)
     count = 0;
+  // Exactly as many bytes as the shape says: a longer file is as suspicious as a shorter one.
   size_t present = bytes.size() - begin - length;
   if (uint64_t(count) > std::numeric_limits<int64_t>::max() / size ||
       present != size_t(count) * size) {
@@ -273,6 +284,7 @@ Error parseNpy(std::string_view bytes, const std::string &name, std::optional<Dt
     transpose(data, array.data.data(), array.shape, size, count);
   else if (present)
     std::memcpy(array.data.data(), data, present);
+  // The last dimension counts elements, two for each byte.
   if (pairs && !array.shape.empty() &&
       __builtin_mul_overflow(array.shape.back(), int64_t(2), &array.shape.back()))
     return fail("has more elements than 64 bits count");
@@ -307,6 +319,7 @@ Error readNpy(const std::string &path, std::optional<Dtype> expected, NpyArray &
 //===--- Writer -----------------------------------------------------------===//
 
 /// Magic, version, length and dict, padded so that the elements begin at a multiple of 64 bytes.
+/// As NumPy does, so that elements may be mapped into memory.
 static Error formatHeader(Dtype dtype, const std::vector<int64_t> &shape, std::string &bytes) {
   std::string descr;
   if (dtype == Dtype::BF16)
@@ -326,6 +339,7 @@ static Error formatHeader(Dtype dtype, const std::vector<int64_t> &shape, std::s
   std::string dict = "{'descr': '" + std::string(dtypeBits(dtype) == 8 ? "|" : "<") + descr +
                      "', 'fortran_order': False, 'shape': (" + extents +
                      (shape.size() == 1 ? ",), }" : "), }");
+  // 10 bytes stand ahead of the dict, one line feed ends it.
   dict.append((64 - (10 + dict.size() + 1) % 64) % 64, ' ');
   dict += '\n';
   bytes =
@@ -355,6 +369,7 @@ Error writeNpy(const std::string &path, Dtype dtype, const std::vector<int64_t> 
   if (Error error = formatHeader(dtype, shape, header))
     return error;
   // The process's number keeps two writers of one file apart.
+  // Appears whole or not at all: readers never see half a file.
   std::string temporary = path + "." + std::to_string(getpid()) + ".tmp";
   std::FILE *file = std::fopen(temporary.c_str(), "wb");
   if (!file)

@@ -40,6 +40,7 @@ static Json describeFile(const PackageFile &file) {
   return json;
 }
 
+/// Keys in this order, one space of indentation: the same package makes the same text.
 std::string toJson(const Package &package) {
   Json json = {
       {"format", "tile-package"}, {"version", packageVersion}, {"compiler", package.compiler}};
@@ -59,9 +60,11 @@ std::string toJson(const Package &package) {
     json["sources"] = Json::array();
   for (const PackageFile &source : package.sources)
     json["sources"].push_back(describeFile(source));
+  // A byte that is no UTF-8 becomes a replacement character instead of an exception.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+/// The manifest comes first, so that a reader finds it without a search.
 Error writePackage(const Package &package, std::string &bytes) {
   std::vector<ZipEntry> entries = {{manifestPath, toJson(package)}};
   for (const PackageModule &module : package.modules)
@@ -78,6 +81,7 @@ namespace {
 
 /// Reads one package; the first problem ends it as an exception that readPackage turns into an
 /// error.
+/// Exceptions keep the reading of nested records flat; they never leave this file.
 class Reader {
 public:
   Reader(ZipReader &zip, const std::string &name) : zip(zip), name(name) {}
@@ -116,6 +120,7 @@ private:
 
   ZipReader &zip;
   const std::string &name;
+  // Of the package so far: a path may be named once.
   std::set<std::string> paths;
   uint64_t unpacked = 0; // bytes of the files so far
 };
@@ -123,6 +128,7 @@ private:
 } // namespace
 
 /// Paths go to disk in `tilec inspect --extract`: nothing absolute, no `..`.
+/// Names of files of every system: letters, digits and a few signs.
 static bool isPlainPath(const std::string &path) {
   if (path.empty() || path.size() > 255 || path.front() == '/' || path.back() == '/' ||
       path == manifestPath)
@@ -147,11 +153,13 @@ PackageFile Reader::readFile(const Json &json, const std::string &where, bool ha
   if (!isPlainPath(file.path) || !paths.insert(file.path).second)
     fail(where + ".path: '" + file.path + "' is no path inside a package, or is there twice");
   const Json &bytes = find(json, "bytes", where);
+  // All files together, so that no manifest makes the reader unpack more than largestPackage.
   if (!bytes.is_number_unsigned() || bytes.get<uint64_t>() > largestPackage - unpacked)
     fail(where + ".bytes: expected a number, with those of the other files up to " +
          std::to_string(largestPackage));
   unpacked += bytes.get<uint64_t>();
   std::string hash = readString(json, "hash", where);
+  // Unpacked with the manifest's size as the limit, then compared by size and hash.
   if (Error error = zip.read(file.path, bytes.get<uint64_t>(), file.bytes))
     throw Problem(error.code, error.message);
   if (file.bytes.size() != bytes.get<uint64_t>() || contentHash(file.bytes) != hash)
@@ -161,6 +169,7 @@ PackageFile Reader::readFile(const Json &json, const std::string &where, bool ha
   return file;
 }
 
+/// Kernels are read by the reader of manifests, which checks types and ranges.
 PackageModule Reader::readModule(const Json &json, const std::string &where) {
   PackageModule module;
   readString(json, "target", where);
@@ -176,6 +185,7 @@ PackageModule Reader::readModule(const Json &json, const std::string &where) {
   for (size_t i = 0; i < files.size(); ++i)
     module.files.push_back(readFile(files[i], where + ".files[" + std::to_string(i) + "]", true));
   bool isCpu = module.manifest.target == "cpu";
+  // Code for the CPU is a shared object, for GPUs a cubin or PTX.
   for (const PackageFile &file : module.files)
     if ((file.kind == "so") != isCpu)
       fail(where + ": a file of kind " + file.kind + " does not go with target " +
@@ -191,6 +201,8 @@ void Reader::read(const Json &json, Package &package) {
   const Json &version = find(json, "version", "file");
   if (!version.is_number_unsigned() || version.get<uint64_t>() == 0)
     fail("version: expected a positive number");
+  // One version: packages are cheap to build again, and old records would need code that nobody
+  // tests.
   if (version.get<uint64_t>() != packageVersion) {
     bool isNewer = version.get<uint64_t>() > packageVersion;
     fail("version " + std::to_string(version.get<uint64_t>()) + " is " +
@@ -215,11 +227,14 @@ void Reader::read(const Json &json, Package &package) {
     package.sources.push_back(readFile(sources[i], "sources[" + std::to_string(i) + "]", false));
 }
 
+/// Either the whole package or an error; `package` may be filled in part on an error, and is then
+/// not used.
 Error readPackage(std::string_view bytes, const std::string &name, Package &package) {
   ZipReader zip;
   std::string manifest;
   if (Error error = ZipReader::open(bytes, name, zip))
     return error;
+  // Its size is not known yet: the most that JSON may have.
   if (Error error = zip.read(manifestPath, JsonLimits().bytes, manifest))
     return error;
   std::string reason;

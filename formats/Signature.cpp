@@ -18,6 +18,9 @@ namespace {
 
 constexpr size_t keyNumberBytes = 8;
 
+///     public key    2 bytes "Ed", 8 key number, 32 key
+///     signature     2 bytes "ED", 8 key number, 64 signature of the file's hash
+///     fourth line   64 bytes: signature of (signature, trusted comment)
 struct PublicKey {
   std::array<unsigned char, 2> algorithm;
   std::array<unsigned char, keyNumberBytes> number;
@@ -43,6 +46,7 @@ static std::string_view takeLine(std::string_view &text) {
 }
 
 /// Exactly the bytes of `value`, out of Base64.
+/// libsodium takes no line breaks: the line is exactly the text of these bytes.
 template <typename T> static bool decode(std::string_view line, T &value) {
   size_t length = 0;
   const char *end = nullptr;
@@ -69,6 +73,7 @@ Error verifySignature(std::string_view bytes, std::string_view signature, std::s
   if (sodium_init() < 0)
     return fail("libsodium cannot be initialised");
   constexpr std::string_view untrusted = "untrusted comment: ", trusted = "trusted comment: ";
+  // A key is a file of two lines, or its second line alone.
   std::string_view line = takeLine(key);
   if (line.substr(0, untrusted.size()) == untrusted)
     line = takeLine(key);
@@ -80,10 +85,13 @@ Error verifySignature(std::string_view bytes, std::string_view signature, std::s
                    third = takeLine(signature), fourth = takeLine(signature);
   FileSignature file;
   std::array<unsigned char, crypto_sign_BYTES> whole;
+  // Nothing may follow: what a program does not read would not be signed.
   if (first.substr(0, untrusted.size()) != untrusted ||
       third.substr(0, trusted.size()) != trusted || !decode(second, file) ||
       !decode(fourth, whole) || !signature.empty())
     return fail("its signature is no signature of minisign");
+  // "ED": the signature is that of a BLAKE2b hash of 64 bytes, so that the file need not be signed
+  // as a whole.
   if (file.algorithm != std::array<unsigned char, 2>{'E', 'D'})
     return fail("its signature is not of the hashed kind, which `minisign -S` makes since version "
                 "0.10 (before, -SH); sign it again");
@@ -96,6 +104,8 @@ Error verifySignature(std::string_view bytes, std::string_view signature, std::s
   if (crypto_sign_verify_detached(file.signature.data(), hash, sizeof hash, known.key.data()) != 0)
     return fail(
         "its signature is not that of these bytes: one of the two was changed after signing");
+  // The trusted comment is covered by the second signature, together with the first, so that
+  // neither can be moved to another file.
   third.remove_prefix(trusted.size());
   std::string signedText(reinterpret_cast<const char *>(file.signature.data()),
                          file.signature.size());

@@ -12,6 +12,7 @@ namespace tile::runtime {
 namespace {
 
 /// The stream that minizip writes to.
+/// minizip seeks back to fill in sizes: a position and all bytes.
 struct Sink {
   std::string bytes;
   uint64_t position = 0;
@@ -23,6 +24,7 @@ struct Sink {
 //===--- Writing ----------------------------------------------------------===//
 
 static voidpf openSink(voidpf opaque, const void *, int) { return opaque; }
+/// No exception may pass through C.
 static uLong writeSink(voidpf opaque, voidpf, const void *from, uLong size) {
   auto *sink = static_cast<Sink *>(opaque);
   try {
@@ -61,7 +63,9 @@ Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive) {
   bool good = zip != nullptr;
   for (const ZipEntry &entry : entries) {
     zip_fileinfo info = {};
+    // A fixed day: the same files make the same bytes.
     info.dosDate = (1u << 21) | (1u << 16); // 1 January 1980, the first day that ZIP knows
+    // The large format only where it is needed: older programs do not read it.
     good = good && zipOpenNewFileInZip64(zip, entry.path.c_str(), &info, nullptr, 0, nullptr, 0,
                                          nullptr, Z_DEFLATED, Z_BEST_COMPRESSION,
                                          entry.bytes.size() >> 31 != 0) == ZIP_OK;
@@ -83,6 +87,7 @@ Error writeZip(const std::vector<ZipEntry> &entries, std::string &archive) {
 
 //===--- Reading ----------------------------------------------------------===//
 
+/// Begins with a file, or, if it is empty, with the directory's end.
 bool isZip(std::string_view bytes) {
   return bytes.substr(0, 4) == "PK\3\4" || bytes.substr(0, 4) == "PK\5\6";
 }
@@ -92,6 +97,7 @@ template <typename Stream> struct View {
   static voidpf open(voidpf opaque, const void *, int) { return opaque; }
   static uLong read(voidpf opaque, voidpf, void *to, uLong size) {
     auto *stream = static_cast<Stream *>(opaque);
+    // A position beyond the end is possible after a seek, and leaves 0 bytes.
     uint64_t left =
         stream->archive.size() - std::min<uint64_t>(stream->position, stream->archive.size());
     uLong got = uLong(std::min<uint64_t>(size, left));
@@ -107,6 +113,8 @@ template <typename Stream> struct View {
     uint64_t base = origin == ZLIB_FILEFUNC_SEEK_SET   ? 0
                     : origin == ZLIB_FILEFUNC_SEEK_CUR ? stream->position
                                                        : stream->archive.size();
+    // May wrap around for a negative offset, which minizip passes as an unsigned number; the sum is
+    // right again.
     uint64_t target = base + offset;
     if (target > stream->archive.size())
       return -1;
@@ -119,9 +127,12 @@ template <typename Stream> struct View {
 
 /// Does the archive end where its last record says? minizip alone does not mind when the very last
 /// bytes are missing.
+/// From the back: the record may be followed by a comment, whose length must reach just to the
+/// archive's end.
 static bool endsWhole(std::string_view archive) {
   constexpr size_t recordBytes = 22, longestComment = 65535;
   size_t last = archive.size() < recordBytes ? 0 : archive.size() - recordBytes;
+  // `at` counts down to 0 and is unsigned: the loop leaves there itself.
   for (size_t at = last; archive.size() >= recordBytes && last - at <= longestComment; --at) {
     if (archive.substr(at, 4) == "PK\5\6") {
       size_t comment = uint8_t(archive[at + 20]) | size_t(uint8_t(archive[at + 21])) << 8;
@@ -135,6 +146,7 @@ static bool endsWhole(std::string_view archive) {
 }
 
 Error ZipReader::open(std::string_view archive, std::string name, ZipReader &reader) {
+  // The archive is not copied: it must outlive the reader.
   using Access = View<Stream>;
   reader.name = std::move(name);
   reader.stream.archive = archive;
@@ -150,6 +162,8 @@ Error ZipReader::open(std::string_view archive, std::string name, ZipReader &rea
 }
 
 /// Finds all entries in one walk over the directory, so that reading each of them is not a search.
+/// Paths twice, paths with zero bytes and endless directories are attacks or damage: refused before
+/// anything is read.
 Error ZipReader::listEntries() {
   auto damaged = [&](const std::string &what) {
     return Error(TILE_ERROR_BINARY, "'" + name + "' is no package, or a damaged one: " + what);
@@ -183,6 +197,7 @@ ZipReader::~ZipReader() {
     unzClose(handle);
 }
 
+/// `limit` is what the manifest says: a small archive cannot unpack to gigabytes.
 Error ZipReader::read(const std::string &path, uint64_t limit, std::string &bytes) {
   auto damaged = [&](const std::string &what) {
     return Error(TILE_ERROR_BINARY,
@@ -201,6 +216,7 @@ Error ZipReader::read(const std::string &path, uint64_t limit, std::string &byte
   bytes.clear();
   std::string buffer(1 << 16, '\0');
   int got = 0;
+  // The directory's size may lie: reading stops one buffer beyond the limit.
   while (bytes.size() <= limit &&
          (got = unzReadCurrentFile(handle, &buffer[0], unsigned(buffer.size()))) > 0)
     bytes.append(buffer, 0, size_t(got));

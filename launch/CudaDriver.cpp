@@ -17,6 +17,8 @@ Error CudaDriver::load(const char *library, CudaDriver &driver) {
                                         (reason ? reason : library) +
                                         "; install the NVIDIA driver, or run on the CPU");
   }
+  // Symbols by name and never linked: this library has to load where there is no driver. An
+  // optional function that is absent stays null, and its callers look.
 #define TILE_CUDA_LOAD(member, symbol, parameters)                                                 \
   driver.member = reinterpret_cast<int(*) parameters>(dlsym(handle, symbol));
 #define TILE_CUDA_REQUIRE(member, symbol, parameters)                                              \
@@ -32,6 +34,8 @@ Error CudaDriver::load(const char *library, CudaDriver &driver) {
 }
 
 namespace {
+/// Loads once in a process, errors included: without a driver each launch would otherwise search
+/// the disk again.
 struct Loaded {
   CudaDriver driver;
   Error error;
@@ -68,6 +72,7 @@ Error CudaDriver::check(CUresult result, const char *what) const {
 Error CudaDriver::currentContext(CUcontext &context) const {
   context = nullptr;
   CUresult result = ctxGetCurrent(&context);
+  // The caller's context wins: its pointers and streams belong to it.
   if (result == cuda::success && context)
     return {};
   if (Error error = check(result, "cannot ask for the current context"))

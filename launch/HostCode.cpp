@@ -58,6 +58,7 @@ Error HostLibrary::open(const std::string &bytes, const std::string &name,
 }
 
 HostLibrary::~HostLibrary() {
+  // The file last: its number is part of the path by which the loader knows the library.
   if (handle)
     dlclose(handle);
   if (file >= 0)

@@ -4,6 +4,7 @@
 
 namespace tile::runtime {
 
+/// The view points into this plan's buffers: it is good until the next call.
 tk_plan Plan::view(const tk_kernel &kernel) {
   extents.resize(size_t(kernel.grid_count));
   values.resize(size_t(kernel.slot_count));
@@ -24,6 +25,7 @@ Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan,
   tk_plan view = plan.view(tables);
   if (tile_code code = tk_check(&tables, arguments, count, unchecked, &view))
     return lastError(code);
+  // The view has addresses of the plan's buffers; plain values are copied back.
   plan.empty = view.empty;
   plan.programs = view.programs;
   plan.fills.clear();
@@ -35,6 +37,8 @@ Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan,
     plan.fillParams.push_back(uint32_t(i));
     plan.fills.push_back(fill);
   }
+  // Anew at each check: a plan that served another kernel has another number of cells, or its
+  // cells elsewhere.
   plan.pointers.resize(plan.cells.size());
   for (size_t i = 0; i < plan.cells.size(); ++i) {
     int kind = tables.arguments[i].kind;

@@ -13,6 +13,9 @@ static_assert(int(Expr::Op::Integer) == TK_INTEGER && int(Expr::Op::Add) == TK_A
                   int(Expr::Op::Ge) == TK_GE && int(Expr::Op::Not) == TK_NOT,
               "tk_op follows Expr::Op");
 
+/// Texts of the tables point into the kernel, which the validator owns, or into its deque of
+/// texts, which never moves them. Vectors may still grow while this builds, so that the tables get
+/// their addresses at the very end.
 class ValidatorBuilder {
 public:
   ValidatorBuilder(Validator &validator, std::string &error)
@@ -49,6 +52,10 @@ bool matchAffine(const Expr &expr, const std::string &name, bool &times, int64_t
   const Expr &left = expr.getOperands()[0], &right = expr.getOperands()[1];
   auto isName = [&](const Expr &e) { return e.isName() && e.getName() == name; };
   bool nameFirst = isName(left) && right.isInteger(), nameLast = isName(right) && left.isInteger();
+  // At a launch the extent is given and the dimension follows:
+  //   name + c, name - c   extent - constant   negative: refused
+  //   name * c             extent / constant   a rest: refused
+  // c - name is none of them, and INT64_MIN has no opposite.
   if (!nameFirst && !nameLast)
     return false;
   constant = nameFirst ? right.getInteger() : left.getInteger();
@@ -78,7 +85,9 @@ static tk_slot makeSlot(tk_form form, size_t param, size_t axis, int64_t constan
 }
 
 bool ValidatorBuilder::bindDim(const std::string &name, tk_slot &slot) {
-  // The first bare name, else the first affine form, else the first bare stride.
+  // The first bare name, else the first affine form, else the first bare stride. Bare names come
+  // first since they bind without a condition: the other forms are then checked against the value.
+  // Strides come last: those of dimensions with one element say nothing.
   for (uint32_t p = 0; p < kernel.params.size(); ++p)
     for (uint32_t i = 0; i < kernel.params[p].dims.size(); ++i)
       if (const Expr &dim = kernel.params[p].dims[i]; dim.isName() && dim.getName() == name) {
@@ -140,6 +149,8 @@ bool ValidatorBuilder::isUsed(const Param &scalar) const {
   return false;
 }
 
+/// Slots of dimensions stand in the order of kernel.dims, so that the number of a dimension is that
+/// of its slot; scalars follow.
 bool ValidatorBuilder::bindNames() {
   for (const Dim &dim : kernel.dims) {
     if (!slots.emplace(dim.name, int(v.slots.size())).second)
@@ -183,7 +194,8 @@ bool ValidatorBuilder::bindNames() {
 /// Appends the code of `expr`; `isFloat` tells whether it leaves a float's bits.
 bool ValidatorBuilder::emit(const Expr &expr, unsigned depth, bool &isFloat) {
   isFloat = false;
-  // The evaluator's stack holds 64 values.
+  // The evaluator's stack holds 64 values (TK_STACK), and the evaluator does not check. An operand
+  // on the right waits on one value for each level above: a - (b - (c - ...)).
   if (depth > 60)
     return fail("expression nested deeper than 60 levels");
   if (expr.isInteger()) {
@@ -219,6 +231,7 @@ bool ValidatorBuilder::emit(const Expr &expr, unsigned depth, bool &isFloat) {
     for (int64_t i : {0, 1})
       if (!floats[i])
         v.code.push_back({TK_FLOAT, 1 - i});
+  // Comparisons leave 0 or 1, also of floats: tk_op has them after the arithmetic.
   isFloat = onFloats && (expr.getOp() < Expr::Op::Eq);
   v.code.push_back({int(expr.getOp()), (unary ? TK_UNARY : 0) + (onFloats ? TK_ON_FLOATS : 0)});
   return true;
@@ -245,6 +258,7 @@ bool ValidatorBuilder::compile(const Expr &expr, int &number) {
   if (isFloat)
     return fail("'" + expr.toString() + "' is a float, expected an integer or a condition");
   compiled.slot = -1;
+  // A single integer or name is read from the table at a launch: its instruction is taken back.
   if (expr.isInteger() || expr.isName()) {
     if (expr.isInteger())
       compiled.constant = expr.getInteger();
@@ -302,6 +316,7 @@ bool ValidatorBuilder::compileParam(size_t index) {
     axis.stride = -1;
     if (!compile(param.dims[i], axis.extent))
       return false;
+    // An axis that gives a dimension its value needs no comparison with it.
     for (const tk_slot &slot : v.slots)
       axis.binds |= slot.form != TK_STRIDE && slot.form != TK_VALUE && slot.param == int(index) &&
                     slot.axis == int(i);
@@ -310,6 +325,7 @@ bool ValidatorBuilder::compileParam(size_t index) {
   }
   if (!param.fill)
     return true;
+  // Fills write whole bytes.
   if (param.access == Access::In || dtypeBits(param.dtype) < 8)
     return fail("'" + param.name + "' cannot be filled");
   std::optional<uint64_t> bits = encode(*param.fill, param.dtype, reason);
@@ -329,6 +345,7 @@ bool ValidatorBuilder::compileConditions() {
     if (!compile(contract.condition, made.expr))
       return false;
     const std::vector<int> &names = v.names[size_t(made.expr)];
+    // Of an empty grid only contracts of scalars are checked.
     made.of_scalars = !names.empty() && std::all_of(names.begin(), names.end(), [&](int slot) {
       return v.slots[size_t(slot)].form == TK_VALUE;
     });
@@ -379,6 +396,7 @@ bool ValidatorBuilder::listArguments() {
       v.arguments.push_back({TK_ARG_SCRATCH, 0});
       continue;
     }
+    // A dimension's index is that of its slot, a parameter's that of the parameter.
     bool isDim = argument.kind == Argument::Kind::Dim;
     auto slot = slots.find(argument.name);
     size_t param = v.getParamIndex(argument.name);
@@ -393,6 +411,7 @@ bool ValidatorBuilder::listArguments() {
     size_t a = v.getParamIndex(first), b = v.getParamIndex(second);
     if (a == count || b == count)
       return fail("alias(" + first + ", " + second + ") names no parameter");
+    // Both ways, so that a check may ask in either order.
     v.mayAlias[a * count + b] = v.mayAlias[b * count + a] = 1;
   }
   return true;
@@ -446,6 +465,7 @@ bool ValidatorBuilder::build() {
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     if (!compileParam(i))
       return false;
+    // A launch may leave out arguments after the last one without a default.
     if (kernel.params[i].kind == Param::Kind::Tensor || !kernel.params[i].defaultValue)
       v.tables.required = int(i) + 1;
   }

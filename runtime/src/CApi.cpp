@@ -21,6 +21,7 @@ tile_error &tile::runtime::outOfMemory() {
   return error;
 }
 
+/// The C header's numbers are the ABI; the C++ enumerations must never be renumbered on their own.
 static_assert(int(Dtype::Bool) == TILE_BOOL && int(Dtype::F16) == TILE_F16 &&
                   int(Dtype::F64) == TILE_F64 && int(Dtype::U4) == TILE_U4,
               "tile_dtype follows Dtype");
@@ -47,6 +48,7 @@ void tile_error_free(tile_error *error) {
 //===--- Modules ----------------------------------------------------------===//
 
 /// A package, for a kind of device.
+/// The created module's ownership goes to the caller, who frees it by tile_module_free.
 static Error loadPackage(const std::string &bytes, const std::string &name, int32_t device,
                          tile_module **module) {
   Package package;
@@ -58,6 +60,9 @@ static Error loadPackage(const std::string &bytes, const std::string &name, int3
   return error;
 }
 
+///   path                       what is read
+///   *.tilepkg, or a zip        the package alone: code for several targets
+///   any other                  a cubin or PTX, and its manifest beside it, path + ".json"
 tile_error *tile_module_load(const char *path, tile_module **module) {
   return tile_module_load_device(path, TILE_DEVICE_AUTO, module);
 }
@@ -66,6 +71,7 @@ tile_error *tile_module_load_device(const char *path, int32_t device, tile_modul
   return guard([&]() -> Error {
     if (!path || !module)
       return nullCall(path ? "module" : "path");
+    // NULL on every error: a caller that looks at the module alone does not use freed memory.
     *module = nullptr;
     std::string image, manifest, name = path;
     if (Error error = readFile(path, image))
@@ -91,6 +97,7 @@ tile_error *tile_module_load_device(const char *path, int32_t device, tile_modul
   });
 }
 
+/// The signature is checked over the same bytes that are then loaded: the file is read once.
 tile_error *tile_module_load_signed(const char *path, const char *public_key, int32_t device,
                                     tile_module **module) {
   return guard([&]() -> Error {
@@ -100,6 +107,7 @@ tile_error *tile_module_load_signed(const char *path, const char *public_key, in
     std::string bytes, signature, comment, name = path;
     if (Error error = readFile(path, bytes))
       return error;
+    // Ahead of the signature: the message for an unsigned cubin would mislead.
     if (!isZip(bytes))
       return Error(TILE_ERROR_SIGNATURE, "'" + name +
                                              "' is no package, and only packages are signed; build "
@@ -115,6 +123,7 @@ tile_error *tile_module_load_signed(const char *path, const char *public_key, in
   });
 }
 
+/// Both are copied: the caller may free its memory when the call returns.
 tile_error *tile_module_load_memory(const void *image, size_t image_size, const char *manifest,
                                     size_t manifest_size, tile_module **module) {
   return guard([&]() -> Error {
@@ -187,6 +196,7 @@ tile_error *tile_module_kernel(tile_module *module, const char *name, tile_kerne
 
 //===--- Launching --------------------------------------------------------===//
 
+/// Arguments are read during the call alone; the stream belongs to the caller.
 tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *arguments, size_t count,
                                void *stream, uint32_t flags) {
   return guard([&]() -> Error {
@@ -198,6 +208,7 @@ tile_error *tile_kernel_launch(tile_kernel *kernel, const tile_argument *argumen
   });
 }
 
+/// Shapes and strides are copied (tile_prepared::keep), and addresses may change in every launch.
 tile_error *tile_kernel_prepare(tile_kernel *kernel, const tile_argument *arguments, size_t count,
                                 tile_prepared **prepared) {
   return guard([&]() -> Error {
@@ -237,6 +248,8 @@ tile_error *tile_prepared_launch_arguments(const tile_prepared *prepared,
   });
 }
 
+/// A pin is a choice of variant by name, checked like any other: contracts that the prepared
+/// arguments break are reported here.
 tile_error *tile_prepared_pin(tile_prepared *prepared, const char *variant) {
   return guard([&]() -> Error {
     if (!prepared || !variant)
@@ -250,6 +263,7 @@ const tile_instance *tile_prepared_instance(const tile_prepared *prepared) {
 }
 void tile_prepared_free(tile_prepared *prepared) { delete prepared; }
 
+/// Checks everything and launches nothing. Needs no device.
 tile_error *tile_kernel_plan(tile_kernel *kernel, const tile_argument *arguments, size_t count,
                              tile_launch_plan *result, int64_t *dims, size_t dim_count) {
   return guard([&]() -> Error {
@@ -355,6 +369,7 @@ int32_t tile_dtype_from_name(const char *name) {
   return dtype ? int32_t(*dtype) : -1;
 }
 
+/// As JSON numbers come: a double. What the dtype does not hold is an error with the reason.
 tile_error *tile_scalar_bits(int32_t dtype, double value, uint64_t *bits) {
   return guard([&]() -> Error {
     if (!bits || !tile_dtype_name(dtype))

@@ -5,6 +5,7 @@
 
 using namespace tile::runtime;
 
+/// The launcher's core is C: the list goes through as a pointer, with a function that reads it.
 using Instances = std::vector<const tile_instance *>;
 
 static const tk_kernel *getTables(const void *list, int index) {
@@ -19,6 +20,8 @@ Error tile_kernel::select(const Instances &instances, const tile_argument *argum
   // Its buffers stay, so that a launch allocates nothing. They suffice for every instance.
   thread_local Plan scratch;
   tk_kernel most = {};
+  // The largest tables of all instances: the core writes its plan for one after the other into this
+  // memory.
   for (const tile_instance *each : instances) {
     const tk_kernel &tables = each->validator->getTables();
     most.grid_count = std::max(most.grid_count, tables.grid_count);

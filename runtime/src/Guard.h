@@ -9,6 +9,7 @@
 #include <new>
 #include <string>
 
+/// Freed by tile_error_free alone; NULL is success.
 struct tile_error {
   tile::runtime::Error error;
 };
@@ -19,6 +20,7 @@ namespace tile::runtime {
 tile_error &outOfMemory();
 
 /// Runs `body`, which returns an Error, and makes an object of what it returns or throws.
+/// Nothing is thrown past this: callers are C, Python and XLA.
 template <typename Body> tile_error *guard(Body body) {
   try {
     Error error = body();
@@ -31,6 +33,7 @@ template <typename Body> tile_error *guard(Body body) {
       return &outOfMemory();
     error->error.code = TILE_ERROR_CALL;
     try {
+      // Copying the text may fail as well; the code is enough then.
       error->error.message = problem.what();
     } catch (...) {
     }

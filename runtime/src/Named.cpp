@@ -8,6 +8,7 @@
 using namespace tile::runtime;
 
 /// "x, y, eps".
+/// For messages that say which names there are.
 static std::string listParams(const Kernel &kernel) {
   std::string names;
   for (const Param &param : kernel.params)
@@ -16,6 +17,7 @@ static std::string listParams(const Kernel &kernel) {
 }
 
 /// Whether the arguments that are given, of kinds TENSOR and SCALAR, suit an instance.
+/// As in selection, but for missing arguments, which suit everything.
 static bool suits(const Kernel &kernel, const tile_argument *arguments, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     const tile_argument &argument = arguments[i];
@@ -39,6 +41,8 @@ static bool suits(const Kernel &kernel, const tile_argument *arguments, size_t c
 
 /// Values of names as far as the given arguments tell: dimensions that are bare names first, then
 /// name + c and c * name.
+/// Two rounds, as dimensions that are names bind them for sure, and sums and products only where no
+/// bare name did (`emplace` keeps the first).
 static Bindings bindGiven(const Kernel &kernel, const tile_argument *arguments, size_t count) {
   Bindings bindings;
   for (size_t i = 0; i < kernel.params.size(); ++i) {
@@ -63,6 +67,7 @@ static Bindings bindGiven(const Kernel &kernel, const tile_argument *arguments, 
         if (bare && expr.isName())
           bindings.emplace(expr.getName(), extent);
         bool times = false;
+        // A quotient that is not exact is found wrong by evaluation, or by the launch.
         for (const Dim &dim : kernel.dims)
           if (int64_t value = 0; !bare && matchAffine(expr, dim.name, times, constant) &&
                                  (times || !__builtin_sub_overflow(extent, constant, &value)))
@@ -73,6 +78,7 @@ static Bindings bindGiven(const Kernel &kernel, const tile_argument *arguments, 
 
 extern "C" {
 
+/// Instances of a kernel have the same parameters in the same order.
 int32_t tile_kernel_param(const tile_kernel *kernel, const char *name) {
   if (!kernel || !name)
     return -1;
@@ -91,6 +97,8 @@ tile_error *tile_kernel_launch_named(tile_kernel *kernel, const char *const *nam
     const Kernel &declared = kernel->instances.front()->getKernel();
     std::vector<bool> given(declared.params.size());
     tile_argument missing = {};
+    // Missing arguments become defaults, if there are some; else the error names the first that is
+    // missing.
     missing.kind = TILE_DEFAULT;
     ordered.assign(declared.params.size(), missing);
     for (size_t i = 0; i < count; ++i) {
@@ -110,6 +118,7 @@ tile_error *tile_kernel_launch_named(tile_kernel *kernel, const char *const *nam
                      declared.name + ": '" + declared.params[i].name + "' is missing");
     return {};
   });
+  // Outside of the guard: the launch has its own, and its error goes to the caller as it is.
   return wrong ? wrong : tile_kernel_launch(kernel, ordered.data(), ordered.size(), stream, flags);
 }
 
@@ -126,6 +135,7 @@ tile_error *tile_kernel_shape(const tile_kernel *kernel, const tile_argument *ar
                                          listParams(kernel->instances.front()->getKernel()) +
                                          "), found " + std::to_string(std::max(param + 1, count)));
     // Of variants the generic one, which stands last, says most.
+    // Instances stand in the order of selection, so that the last that suits is the most general.
     const Kernel *found = nullptr;
     for (const tile_instance *instance : kernel->instances)
       if (suits(instance->getKernel(), arguments, count))

@@ -12,8 +12,11 @@ using namespace tile::runtime;
 
 namespace tile::runtime {
 
+/// False means: check everything again; it is no error. Constant per argument, quadratic in
+/// tensors, which are few.
 bool Validator::mayReplace(const tile_argument *arguments, const uint64_t *values, size_t count,
                            const Plan &plan, bool unchecked) const {
+  // Scalars whose values extents, strides or contracts have used: compared in their own width.
   for (const tk_slot &slot : slots)
     if (size_t param = size_t(slot.param);
         slot.form == TK_VALUE && param < count && arguments[param].kind != TILE_DEFAULT &&
@@ -22,10 +25,13 @@ bool Validator::mayReplace(const tile_argument *arguments, const uint64_t *value
   if (unchecked)
     return true;
   // Scalars and tensors without elements have no span.
+  // The alignment is a power of two.
   for (size_t i = 0; i < count; ++i) {
     if (plan.spans[i] && (!values[i] || (values[i] & (params[i].align - 1))))
       return false;
     for (size_t j = 0; j < i && plan.spans[i]; ++j)
+      //   [a, a + s) and [b, b + t) overlap, of s, t > 0, just if
+      //   a - b + s - 1 < s + t - 1        unsigned
       if (values[i] - values[j] + plan.spans[i] - 1 < plan.spans[i] + plan.spans[j] - 1 &&
           plan.spans[j] && tk_must_differ(&tables, int(i), int(j)))
         return false;
@@ -33,6 +39,8 @@ bool Validator::mayReplace(const tile_argument *arguments, const uint64_t *value
   return true;
 }
 
+/// Everything of the checked plan but addresses and scalars, without checking: `mayReplace` has
+/// said that it holds.
 void Validator::replace(const tile_argument *given, const uint64_t *values, size_t count,
                         const Plan &plan, Plan &result) const {
   result.empty = plan.empty;
@@ -47,6 +55,7 @@ void Validator::replace(const tile_argument *given, const uint64_t *values, size
   result.pointers.resize(plan.pointers.size());
   for (size_t i = 0; i < arguments.size(); ++i) {
     size_t param = size_t(arguments[i].index);
+    // A default keeps the value that the manifest gives.
     if (arguments[i].kind == TK_ARG_PARAM && param < count && given[param].kind != TILE_DEFAULT)
       result.cells[i] = values[param];
     result.pointers[i] = &result.cells[i];
@@ -55,6 +64,8 @@ void Validator::replace(const tile_argument *given, const uint64_t *values, size
 
 } // namespace tile::runtime
 
+/// Two lists of at most TILE_MAX_RANK numbers for each argument: `sizes` must not move, as
+/// arguments point into it.
 void tile_prepared::keep(const tile_argument *given, size_t count) {
   arguments.assign(given, given + count);
   auto isTensor = [](const tile_argument &argument) {
@@ -74,10 +85,12 @@ void tile_prepared::keep(const tile_argument *given, size_t count) {
   }
 }
 
+/// The choice is made once; later launches with other addresses run the same instance.
 Error tile_prepared::choose(const std::vector<const tile_instance *> &instances) {
   const tile_instance *chosen = nullptr;
   if (Error error = kernel->select(instances, arguments.data(), arguments.size(), chosen))
     return error;
+  // Into a plan of its own: an error leaves the prepared call as it was.
   Plan checked;
   if (Error error = chosen->validator->check(arguments.data(), arguments.size(), checked))
     return error;
@@ -86,6 +99,7 @@ Error tile_prepared::choose(const std::vector<const tile_instance *> &instances)
   return {};
 }
 
+/// May be called again on a prepared call (tile_prepared_pin).
 Error tile_module::prepare(const tile_kernel &kernel, const char *variant,
                            tile_prepared &prepared) {
   Place place;
@@ -112,6 +126,7 @@ Error tile_module::prepare(const tile_kernel &kernel, const char *variant,
 
 Error tile_prepared::launch(const uint64_t *given, size_t count, void *stream,
                             uint32_t flags) const {
+  // NULL stands for the addresses and values that were prepared.
   if (!given) {
     given = values.data();
     count = values.size();
@@ -121,11 +136,14 @@ Error tile_prepared::launch(const uint64_t *given, size_t count, void *stream,
                                        " values, as many as arguments were prepared, found " +
                                        std::to_string(count));
   // Their buffers stay, so that a launch allocates nothing.
+  // Buffers of the thread, not of the call: several threads may launch one prepared call at the
+  // same time.
   thread_local Plan fresh;
   thread_local std::vector<tile_argument> changed;
   const Validator &validator = *instance->validator;
   bool unchecked = flags & TILE_LAUNCH_UNCHECKED;
   bool isQuick = validator.mayReplace(arguments.data(), given, count, plan, unchecked);
+  // Arguments in full are needed only by checks and tensor maps.
   bool needsArguments =
       !isQuick || (flags & TILE_LAUNCH_CHECK_MEMORY) || !instance->getKernel().tensorMaps.empty();
   if (needsArguments) {
@@ -153,6 +171,7 @@ static std::string list(const int64_t *numbers, int32_t count) {
 }
 
 /// Whether two tensors of one shape have equal strides along which something steps.
+/// Strides of extents up to 1 step over nothing and may be anything.
 static bool hasEqualStrides(const tile_argument &a, const tile_argument &b) {
   uint64_t dense = 1;
   for (int32_t axis = a.rank - 1; axis >= 0; --axis) {
@@ -165,6 +184,8 @@ static bool hasEqualStrides(const tile_argument &a, const tile_argument &b) {
   return true;
 }
 
+/// Callers that have arguments as they come, with shapes: these must be as they were, and then only
+/// addresses count.
 Error tile_prepared::launch(const tile_argument *given, size_t count, void *stream,
                             uint32_t flags) const {
   // Its memory stays, so that a launch allocates nothing.
@@ -202,6 +223,7 @@ Error tile_prepared::launch(const tile_argument *given, size_t count, void *stre
                      one.strides ? "strides " + list(one.strides, one.rank) : "dense strides",
                      known.strides ? "strides " + list(known.strides, known.rank)
                                    : "dense strides");
+    // `bytes` is the size of the memory behind the pointer, where the caller knows it.
     if (one.bytes > 0 && plan.spans[i] > uint64_t(one.bytes))
       return differs(TILE_ERROR_DIM, "memory of " + std::to_string(one.bytes) + " bytes",
                      "a tensor that reaches over " + std::to_string(plan.spans[i]));

@@ -3,6 +3,8 @@
 
 namespace tile::runtime {
 
+/// A pointer that the driver does not know is memory of the host: fine on the CPU, an error for
+/// code of a GPU.
 Error checkResidency(bool onHost, const tk_kernel &kernel, const tile_argument *arguments,
                      size_t count) {
   Error problem;
@@ -11,6 +13,7 @@ Error checkResidency(bool onHost, const tk_kernel &kernel, const tile_argument *
     return onHost ? Error() : problem;
   CUdevice current = -1;
   CUcontext context = nullptr;
+  // Memory of another device is refused by the context's device, unless it is managed.
   if (!onHost) {
     if (Error error = driver->currentContext(context))
       return error;

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace {
+/// Fields up to the last one that is used, in XLA's order. Sizes are those of XLA's version 0.
 struct Extension {
   size_t size;
   int type;
@@ -43,6 +44,7 @@ struct StreamArguments {
   void *stream;
 };
 /// The table of XLA's functions, up to the last one that is used.
+/// Functions that are not called are kept as pointers, for their places.
 struct Api {
   size_t size;
   Extension *extensions;
@@ -88,6 +90,7 @@ struct Attributes {
   Bytes **names;
   void **values;
 };
+/// Numbers of XLA's attribute kinds and dtypes; values of enumerations that XLA keeps.
 constexpr int arrayAttribute = 1, scalarAttribute = 3;
 constexpr int typeOfI64 = 5;
 constexpr int invalidArgument = 3, internalError = 13;
@@ -104,6 +107,7 @@ struct XLA_FFI_CallFrame {
 };
 
 /// The dtype of XLA's number, or -1.
+/// The table of dtypes has XLA's number for each (manifest/Dtypes.def), -1 where XLA has none.
 static int32_t getDtype(int type) {
   static const struct {
     int type;
@@ -125,6 +129,7 @@ static XLA_FFI_Error *fail(const XLA_FFI_CallFrame *frame, const char *message, 
 }
 
 /// Fills in one tensor; false where the buffer is of no dtype of tile, or absent.
+/// XLA's buffers are dense, hence no strides. Extents stay XLA's memory, which outlives the call.
 static bool readBuffer(const Buffers &buffers, int64_t number, tile_argument &argument) {
   if (number < 0 || number >= buffers.count)
     return false;
@@ -137,6 +142,13 @@ static bool readBuffer(const Buffers &buffers, int64_t number, tile_argument &ar
   return argument.dtype >= 0;
 }
 
+/// Attributes of a call:
+///
+///   kernel   i64           the address of a tile_kernel, which the caller keeps alive
+///   params   i64[3 n]      for each parameter a kind, a value, a dtype
+///            kind 0, 1     value: the number of an operand, of a result
+///            kind 2         value: a scalar's bits
+///            other          the default
 extern "C" XLA_FFI_Error *tile_xla_launch(XLA_FFI_CallFrame *frame) {
   for (Extension *one = frame->extensions; one; one = one->next) {
     if (one->type != metadataExtension)
@@ -168,6 +180,7 @@ extern "C" XLA_FFI_Error *tile_xla_launch(XLA_FFI_CallFrame *frame) {
     return fail(frame, "a call of tile_xla_launch lacks the attribute 'kernel' or 'params'",
                 invalidArgument);
   StreamArguments stream = {sizeof stream, nullptr, frame->context, nullptr};
+  // Enough without an allocation for all but odd kernels.
   constexpr size_t mostArguments = 64;
   tile_argument fixed[mostArguments] = {};
   std::vector<tile_argument> many;
@@ -189,15 +202,18 @@ extern "C" XLA_FFI_Error *tile_xla_launch(XLA_FFI_CallFrame *frame) {
         arguments[i].bits = uint64_t(value);
       }
     }
+    // Code for the CPU runs in this thread, and needs no stream of XLA's.
     if (!kernel->module->isHost())
       if (XLA_FFI_Error *error = frame->api->getStream(&stream))
         return error;
+    // Checked like any launch: XLA guarantees shapes, but no contracts.
     tile_error *error = tile_kernel_launch(kernel, arguments, count, stream.stream, 0);
     if (!error)
       return nullptr;
     XLA_FFI_Error *result = fail(frame, tile_error_message(error), invalidArgument);
     tile_error_free(error);
     return result;
+    // No exception may pass through XLA's interface of C.
   } catch (const std::exception &problem) {
     return fail(frame, problem.what(), internalError);
   }

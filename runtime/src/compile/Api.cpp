@@ -16,10 +16,13 @@ struct tile_compiled {
   bool wasKept = false;
 };
 
+/// The key has all that the result depends on but imports, which the cache's entry lists with
+/// hashes.
 static Error compile(const CompileCall &call, tile_compiled &compiled) {
   std::string key;
   if (Error error = call.describe(key))
     return error;
+  // Called only where the cache has nothing; its result is kept if it is no error.
   auto make = [&](CompileResult &result) { return compileInChild(call, result); };
   return obtain(call.cache, key, make, compiled.result, compiled.wasKept, compiled.problem);
 }
@@ -56,14 +59,17 @@ tile_error *tile_compile(const tile_compile_request *request, tile_module **modu
     if (Error error = compile(read, made))
       return error;
     Package package;
+    // The name in messages about the package.
     std::string name = read.isText ? "source in memory" : read.request.inputs.front();
     if (Error error = readPackage(made.result.payload, name, package))
       return error;
     std::unique_ptr<tile_module> created;
+    // One target, the CPU's: loaded for the CPU even where a GPU is at hand.
     int32_t device = read.request.targets == std::vector<std::string>{"cpu"} ? TILE_DEVICE_CPU
                                                                              : TILE_DEVICE_AUTO;
     if (Error error = tile_module::create(std::move(package), name, device, created))
       return error;
+    // Not errors: the module is good, and its caller may show them.
     if (!made.result.messages.empty())
       created->addWarning(made.result.messages);
     if (!made.problem.empty())
@@ -87,8 +93,10 @@ const char *tile_compiled_cache_problem(const tile_compiled *compiled) {
 }
 void tile_compiled_free(tile_compiled *compiled) { delete compiled; }
 
+/// As snprintf: the length without the zero, and as much as fits is written, with a zero.
 size_t tile_cache_folder(char *path, size_t size) {
   std::string folder;
+  // An empty folder means that none is known: nothing is kept.
   try {
     folder = getDefaultCacheFolder();
   } catch (const std::exception &) {

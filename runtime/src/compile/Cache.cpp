@@ -38,7 +38,10 @@ std::string getDefaultCacheFolder() {
 
 /// Makes the folder where it is missing. Says why it cannot be used, or that others could write to
 /// it; else nothing.
+/// Code from the cache is run: a folder that others may write to would let them run theirs.
 static std::string findProblem(const std::string &folder) {
+  // Each part of the path in turn; that a part exists already is no error, and is checked for the
+  // last one alone.
   for (size_t end = folder.find('/', 1);; end = folder.find('/', end + 1)) {
     std::string part = folder.substr(0, end);
     if (mkdir(part.c_str(), 0700) && errno != EEXIST && end == std::string::npos)
@@ -61,6 +64,7 @@ static std::string findProblem(const std::string &folder) {
 }
 
 /// A file, held as long as this lives; made where it is missing.
+/// Advisory, by flock: freed by the system, even if the process dies.
 class Lock {
 public:
   explicit Lock(const std::string &path)
@@ -84,6 +88,7 @@ static void addSection(std::string &text, const char *name, const std::string &c
 }
 
 /// Takes the section `name` from the front of `rest`.
+/// Numbers are lengths in bytes, so that contents may hold anything.
 static bool takeSection(std::string_view &rest, const std::string &name, std::string &content) {
   size_t end = rest.find('\n');
   if (end == std::string_view::npos || rest.substr(0, name.size() + 1) != name + " ")
@@ -99,12 +104,14 @@ static bool takeSection(std::string_view &rest, const std::string &name, std::st
   return true;
 }
 
+/// "-" is no hash: a file that cannot be read equals another time that it could not be.
 static std::string hashOfFile(const std::string &path) {
   std::string bytes;
   return readFile(path, bytes) ? "-" : contentHash(bytes);
 }
 
 /// Reads an entry; false where it is missing, damaged, of another key, or outdated.
+/// `result` holds rubbish where this is false.
 static bool readEntry(const std::string &path, const std::string &key, CompileResult &result) {
   std::string bytes, found, listed;
   if (readFile(path, bytes) || bytes.compare(0, format.size(), format))
@@ -131,6 +138,7 @@ static bool readEntry(const std::string &path, const std::string &key, CompileRe
 }
 
 /// Puts an entry in place; where that fails, there is none.
+/// Under a temporary name in the same folder: rename is atomic within a file system.
 static void writeEntry(const std::string &path, const std::string &key,
                        const CompileResult &result) {
   std::string listed, rest;
@@ -156,6 +164,8 @@ static void writeEntry(const std::string &path, const std::string &key,
     unlink(temporary.c_str());
 }
 
+/// A cache that cannot be used is a problem to report, and no error: the result is made all the
+/// same.
 Error obtain(const std::string &folder, const std::string &key,
              std::function<Error(CompileResult &)> make, CompileResult &result, bool &wasKept,
              std::string &problem) {
@@ -171,6 +181,7 @@ Error obtain(const std::string &folder, const std::string &key,
   wasKept = readEntry(path, key, result);
   if (wasKept)
     return {};
+  // Who has waited finds the other's result in the second look.
   Lock lock(name + ".lock");
   wasKept = readEntry(path, key, result);
   if (wasKept)
@@ -182,6 +193,7 @@ Error obtain(const std::string &folder, const std::string &key,
   return {};
 }
 
+/// Entries that are being written have names like .entry.aB3dE9: they go, too.
 Error clearCache(const std::string &folder) {
   DIR *listing = opendir(folder.c_str());
   if (!listing)

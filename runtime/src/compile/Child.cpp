@@ -18,6 +18,7 @@ namespace tile::runtime {
 
 namespace {
 /// A file in memory.
+/// Closed on exec: the child gets it by dup2 on its standard streams alone.
 class MemoryFile {
 public:
   explicit MemoryFile(const char *name) : file(memfd_create(name, MFD_CLOEXEC)) {}
@@ -29,6 +30,7 @@ public:
   MemoryFile &operator=(const MemoryFile &) = delete;
 
   int get() const { return file; }
+  // Rewound for the child, which shares the position.
   bool write(const std::string &bytes) {
     size_t done = 0;
     while (done < bytes.size()) {
@@ -58,6 +60,8 @@ private:
 };
 
 /// A folder of its own, removed with the files that are named when this goes.
+/// Names are given before files are made, and those that were never made are removed in vain, which
+/// does no harm.
 class TemporaryFolder {
 public:
   TemporaryFolder() {
@@ -88,6 +92,8 @@ private:
 };
 } // namespace
 
+/// Of a rule as make reads it: blanks and `#` are escaped by a backslash, `$` is doubled, lines
+/// continue.
 std::vector<std::string> readPrerequisites(const std::string &rule) {
   std::vector<std::string> files(1);
   size_t colon = rule.find(": ");
@@ -107,6 +113,7 @@ std::vector<std::string> readPrerequisites(const std::string &rule) {
       files.back() += rule[i];
     }
   }
+  // The source in memory is no file that could change.
   files.erase(std::remove_if(files.begin(), files.end(),
                              [](const std::string &one) {
                                return one.empty() || one == "<stdin>" || one == "-";
@@ -115,6 +122,8 @@ std::vector<std::string> readPrerequisites(const std::string &rule) {
   return files;
 }
 
+/// posix_spawn wants pointers to non-const text; the texts live as long as the vector that is
+/// given.
 static std::vector<char *> pointersTo(std::vector<std::string> &texts) {
   std::vector<char *> pointers;
   for (std::string &text : texts)
@@ -132,6 +141,8 @@ static Error run(const std::string &program, std::vector<std::string> words, int
   posix_spawnattr_t attributes;
   if (posix_spawn_file_actions_init(&actions) || posix_spawnattr_init(&attributes))
     return Error(TILE_ERROR_MEMORY, "out of memory");
+  // In rising order: a file in memory may itself have the number of a standard stream that was
+  // closed.
   int from[] = {input, output, errors};
   for (int i = 0; i < 3; ++i)
     posix_spawn_file_actions_adddup2(&actions, from[i], i);
@@ -168,6 +179,7 @@ static Error writeFile(const std::string &path, const std::string &text) {
                                   "; TMPDIR names another folder");
 }
 
+/// Always by files, also of small sources: a pipe would need two threads or a loop of polls.
 Error compileInChild(const CompileCall &call, CompileResult &result) {
   TemporaryFolder folder;
   MemoryFile input("tile-source"), output("tile-output"), errors("tile-messages");
@@ -179,6 +191,8 @@ Error compileInChild(const CompileCall &call, CompileResult &result) {
                  std::string("cannot hand the source over: ") + std::strerror(errno));
   std::string package = folder.name("kernel.tilepkg"), listed = folder.name("kernel.d"),
               asked = folder.name("request.json"), text;
+  // The caller's request with places for outputs, which the key does not contain: paths of a
+  // temporary folder differ each time.
   CompileRequest request = call.request;
   request.output = call.wantsInterface ? "" : package;
   request.depfilePath = listed;
@@ -197,8 +211,12 @@ Error compileInChild(const CompileCall &call, CompileResult &result) {
     result.payload = output.read();
   else
     isMade = !readFile(package, result.payload);
+  // Where the end of the child cannot be known, a package that is there counts: it appears whole or
+  // not at all.
   bool isDone = status == 0 || (status == -1 && isMade && !result.payload.empty());
   if (isDone && isMade) {
+    // Without the list of imports nothing would be found outdated; the source's own text is in the
+    // key.
     if (!readFile(listed, rule))
       result.dependencies = readPrerequisites(rule);
     for (std::string &file : result.dependencies)
@@ -208,6 +226,7 @@ Error compileInChild(const CompileCall &call, CompileResult &result) {
   text = result.messages;
   while (!text.empty() && text.back() == '\n')
     text.pop_back();
+  // Statuses of a compiler that has refused in its own words.
   bool isWrong =
       status >= 0 && WIFEXITED(status) && (WEXITSTATUS(status) == 1 || WEXITSTATUS(status) == 2);
   if (isWrong && !text.empty())

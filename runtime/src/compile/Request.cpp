@@ -16,6 +16,7 @@
 
 namespace tile::runtime {
 
+/// The child may run elsewhere, and a key must not depend on the folder at hand.
 std::string makeAbsolute(const std::string &path) {
   if (path.empty() || path.front() == '/')
     return path;
@@ -26,6 +27,7 @@ std::string makeAbsolute(const std::string &path) {
   return folder + "/" + path;
 }
 
+/// Whole, as bytes. Folders can be opened but not read, which ferror tells.
 Error readFile(const std::string &path, std::string &bytes) {
   auto failed = [&] {
     return Error(TILE_ERROR_IO, "cannot read '" + path + "': " + std::strerror(errno));
@@ -56,6 +58,7 @@ static bool isProgram(const std::string &path) {
 /// A program in one of the folders of PATH, or nothing.
 static std::string findOnPath(const std::string &name) {
   std::string folders = getVariable("PATH");
+  // An empty part of PATH means the folder at hand; programs are not looked for there.
   for (size_t begin = 0; begin <= folders.size();) {
     size_t end = std::min(folders.find(':', begin), folders.size());
     std::string path = folders.substr(begin, end - begin) + "/" + name;
@@ -67,6 +70,7 @@ static std::string findOnPath(const std::string &name) {
 }
 
 /// tilec: the environment's, beside this library's folder, on PATH.
+/// Beside the library first: compiler and library of one installation belong together.
 static Error findCompiler(std::string &path) {
   path = getVariable("TILEC");
   if (!path.empty())
@@ -77,6 +81,7 @@ static Error findCompiler(std::string &path) {
     std::string folder = makeAbsolute(info.dli_fname);
     folder.resize(folder.rfind('/'));
     // Debian's library folders have one part more.
+    // lib/libtile.so, lib/x86_64-linux-gnu/libtile.so, and a folder that has everything.
     for (const char *beside : {"/../bin/tilec", "/../../bin/tilec", "/bin/tilec"}) {
       path = folder + beside;
       if (isProgram(path))
@@ -93,6 +98,7 @@ static Error findCompiler(std::string &path) {
 }
 
 /// The target for the first CUDA device, or for the CPU where there is none.
+/// Device 0, as the driver numbers them: CUDA_VISIBLE_DEVICES applies.
 static Error chooseTarget(std::string &target) {
   target = "cpu";
   Error ignored;
@@ -121,6 +127,7 @@ static std::string trim(const std::string &text) {
 }
 
 /// Elements NAME=VALUE of a list, each name once.
+/// A list of strings, NULL at its end; NULL stands for an empty list.
 static Error readPairs(const char *const *given, const char *what,
                        std::vector<std::pair<std::string, std::string>> &list) {
   for (; given && *given; ++given) {
@@ -158,6 +165,7 @@ static Error readExtents(const char *const *given,
 Error CompileCall::read(const tile_compile_request *given, CompileCall &call) {
   if (!given)
     return Error(TILE_ERROR_CALL, "request is null");
+  // A structure of another size is of another version: fields would be misread.
   if (given->size != sizeof(tile_compile_request))
     return Error(TILE_ERROR_CALL, "request.size is " + std::to_string(given->size) +
                                       ", expected sizeof(tile_compile_request), " +
@@ -170,12 +178,14 @@ Error CompileCall::read(const tile_compile_request *given, CompileCall &call) {
   if (given->output != TILE_OUTPUT_PACKAGE && given->output != TILE_OUTPUT_INTERFACE)
     return Error(TILE_ERROR_CALL,
                  "request.output is " + std::to_string(given->output) + ", expected a tile_output");
+  // Just one of both.
   if (!given->path == !given->source)
     return Error(TILE_ERROR_CALL, given->path ? "request has both a path and a source; give one"
                                               : "request has neither a path nor a source");
   auto text = [](const char *one) { return std::string(one ? one : ""); };
   CompileRequest &request = call.request;
   call.isText = given->source;
+  // "-" is standard input, from which the child reads the text.
   call.source = text(given->source);
   request.inputs = {call.isText ? "-" : makeAbsolute(given->path)};
   request.kernel = text(given->kernel);
@@ -192,6 +202,7 @@ Error CompileCall::read(const tile_compile_request *given, CompileCall &call) {
   for (const char *const *one = given->includes; one && *one; ++one)
     request.includes.push_back(makeAbsolute(*one));
   call.wantsInterface = given->output == TILE_OUTPUT_INTERFACE;
+  // The interface is printed, not written to a file: Child.cpp takes it from standard output.
   if (call.wantsInterface) {
     request.lastStage = "tile";
     request.printABI = true;
@@ -203,6 +214,7 @@ Error CompileCall::read(const tile_compile_request *given, CompileCall &call) {
     request.diagnosticsFormat = "json";
   request.ptxasPath = makeAbsolute(text(given->assembler));
   call.cache = given->cache ? makeAbsolute(given->cache) : getDefaultCacheFolder();
+  // Without a target: this machine's.
   std::string targets = text(given->target);
   if (targets.empty())
     if (Error error = chooseTarget(targets))
@@ -226,6 +238,7 @@ Error writeRequest(const CompileRequest &request, std::string &text) {
 }
 
 /// Path, size and time of a program: what changes with its build.
+/// The program's text is not hashed: a hundred megabytes and more for each call.
 static std::string identify(const std::string &path) {
   struct stat status;
   if (path.empty() || stat(path.c_str(), &status))
@@ -239,6 +252,7 @@ static std::string identify(const std::string &path) {
 
 Error CompileCall::describe(std::string &key) const {
   key.clear();
+  // With its length, so that no two lists of values give one text.
   auto add = [&](const char *name, const std::string &value) {
     key += std::string(name) + " " + std::to_string(value.size()) + " " + value + "\n";
   };
@@ -252,10 +266,12 @@ Error CompileCall::describe(std::string &key) const {
   if (Error error = writeRequest(request, asked))
     return error;
   add("request", asked);
+  // The text of the file, not its name alone.
   std::string settings;
   if (!request.config.empty() && !readFile(request.config, settings))
     add("config", settings);
   add("compiler", identify(compiler));
+  // Assembler and linker as the compiler would find them: another version gives another cubin.
   std::string chosen = request.ptxasPath.empty() ? getVariable("TILE_PTXAS") : request.ptxasPath;
   add("assembler", identify(chosen.empty() ? findOnPath("ptxas") : chosen));
   add("toolkit", identify("/usr/local/cuda/bin/ptxas"));
