@@ -125,13 +125,13 @@ unsigned Debugger::addBreakpoint(StringRef text, std::string &error) {
 /// Of a dtype of 4 bits two elements share a byte, the first in its low half.
 static double readElement(runtime::Dtype dtype, const char *data, int64_t number) {
   unsigned width = runtime::dtypeBits(dtype);
-  uint64_t bits = 0;
   if (width == 4) {
-    bits = uint8_t(data[number / 2]) >> number % 2 * 4 & 0xf;
-  } else {
-    size_t size = (width + 7) / 8;
-    std::memcpy(&bits, data + size_t(number) * size, size);
+    int bits = uint8_t(data[number / 2]) >> number % 2 * 4 & 0xf;
+    return dtype == runtime::Dtype::I4 && bits > 7 ? bits - 16 : bits;
   }
+  uint64_t bits = 0;
+  size_t size = (width + 7) / 8;
+  std::memcpy(&bits, data + size_t(number) * size, size);
   return runtime::isIntegral(dtype) ? double(runtime::decodeInteger(bits, dtype).value_or(0))
                                     : runtime::decodeFloat(bits, dtype);
 }
