@@ -20,7 +20,7 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LIBRARY = "{python} {tree}/test/e2e/std_library.py {tilec}"
-FIGURES = "{python} {root}/test/house-rules/check_figures.py {root} {tilec} {tree}"
+FIGURES = "{python} {root}/test/house-rules/check_figures.py {root} {tree}"
 EXAMPLES = "{python} {tree}/test/e2e/run_examples.py --build {build} "
 PYTHON = (
     "{tilec} {root}/examples/deploy/kernels.tile --target cpu -o {scratch}/k.tilepkg && "
@@ -149,13 +149,13 @@ TEXTS = (
         FIGURES,
     ),
     (
-        "Architecture.md: two passes in another order",
+        "Architecture.md: the order of passes by an option that no tool has",
         "docs/Architecture.md",
         None,
-        r"tile-gpu-multicast,\s+tile-gpu-set-eviction-policies",
-        "tile-gpu-set-eviction-policies, tile-gpu-multicast",
-        "test/house-rules/figures.test",
-        FIGURES,
+        "--print-pipeline`",
+        "--print-order`",
+        "test/house-rules/references.test",
+        "{python} {root}/test/house-rules/references.py {tree}",
     ),
 )
 

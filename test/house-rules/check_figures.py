@@ -1,22 +1,19 @@
-"""What the documents state that a script can recompute: check_figures.py ROOT TILEC [DOCUMENTS].
+"""What the documents state that a script can recompute: check_figures.py ROOT [DOCUMENTS].
 
 Speeds in README.md against bench/results, errors in docs/Math.md against the bounds that its test
-measures, the order of passes in docs/Architecture.md against the compiler's, versions of formats
-against the sources. DOCUMENTS: a folder with other copies of README.md and docs/, to see that
-mistakes are found.
+measures, versions of formats against the sources. DOCUMENTS: a folder with other copies of
+README.md and docs/, to see that mistakes are found.
 """
 
 import glob
-import importlib.util
 import json
 import math
 import os
 import re
-import subprocess
 import sys
 
-ROOT, TILEC = sys.argv[1], sys.argv[2]
-DOCUMENTS = sys.argv[3] if len(sys.argv) > 3 else ROOT
+ROOT = sys.argv[1]
+DOCUMENTS = sys.argv[2] if len(sys.argv) > 2 else ROOT
 wrong = []
 
 
@@ -194,70 +191,6 @@ def checkMath():
                 wrong.append(f"docs/Math.md: {name} errs by {error}, its test allows {bound}")
 
 
-def passesOf(pipeline):
-    """Names of passes in the text of a pipeline, without their options."""
-    depth, names, word = 0, [], ""
-    for letter in pipeline + ",":
-        depth += {"{": 1, "}": -1}.get(letter, 0)
-        if depth == 0 and letter in ",({})":
-            if word and letter != "(":
-                names.append(word)
-            word = ""
-        elif depth == 0:
-            word += letter
-        elif word and letter == "{":
-            names.append(word)
-            word = ""
-    return names
-
-
-def checkPasses():
-    text = document("docs/Architecture.md")
-    rows = {
-        row[0]: row[1]
-        for row in re.findall(r"^\| (`(?:tile-opt|gpu|llvm)`[^|]*?) \| ([^|]*) \|$", text, re.M)
-    }
-    source = os.path.join(ROOT, "examples", "softmax", "softmax.tile")
-    for target, names in (
-        ("sm_90a", {"tile-opt": "`tile-opt`", "gpu": "`gpu`", "llvm": "`llvm`, GPU"}),
-        ("cpu", {"llvm": "`llvm`, CPU"}),
-    ):
-        out = subprocess.run(
-            [TILEC, source, "--target", target, "--print-pipeline"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for line in out.splitlines():
-            stage, _, pipeline = line.partition(": ")
-            if stage not in names:
-                continue
-            ran = passesOf(pipeline)
-            row = rows.get(names[stage])
-            if row is None:
-                wrong.append(f"docs/Architecture.md: no row {names[stage]} in the order of passes")
-                continue
-            between = "canonicalize and cse between" in row
-            listed = [
-                name
-                for name in re.findall(
-                    r"[a-z][a-z0-9]*(?:-[a-z0-9]+)+|canonicalize|\bcse\b|\bsccp\b",
-                    re.sub(r"with canonicalize and cse between|\(.*?\)", "", row),
-                )
-                if name in ran
-            ]
-            expected = [name for name in ran if not (between and name in ("canonicalize", "cse"))]
-            if listed != expected:
-                at = next(
-                    (i for i, pair in enumerate(zip(listed, expected)) if pair[0] != pair[1]),
-                    min(len(listed), len(expected)),
-                )
-                wrong.append(
-                    f"docs/Architecture.md, {names[stage]}: '{(listed + ['nothing'])[at]}' where"
-                    f" the compiler runs '{(expected + ['nothing'])[at]}'"
-                )
-
-
 def checkVersions():
     packages = document("docs/Packages.md")
     version = re.search(
@@ -281,7 +214,6 @@ def checkVersions():
 
 checkReadme()
 checkMath()
-checkPasses()
 checkVersions()
 print("\n".join(wrong))
 sys.exit(bool(wrong))
