@@ -25,7 +25,7 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0,$1,$2,$3}, a, b, zero, 1, 1, 0, 1;\0A
 // CHECK-SAME: add.s64 a, $4, 2;\0Aadd.s64 b, $5, 16;\0A
 // CHECK-SAME: wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0,$1,$2,$3}, a, b, add, 1, 1, 0, 1;\0A
-// CHECK-SAME: wgmma.commit_group.sync.aligned;\0Awgmma.wait_group.sync.aligned 0;\0A}", "=f,=f,=f,=f,l,l,~{memory}"
+// CHECK-SAME: wgmma.commit_group.sync.aligned;\0Awgmma.wait_group.sync.aligned 0;\0A}", "=&f,=&f,=&f,=&f,l,l,~{memory}"
 // CHECK: vector.from_elements {{.*}} : vector<4xf32>
 tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%x: f16):
