@@ -1,5 +1,15 @@
 # How this project's libraries, TableGen files and tools are built.
+# MLIR_DIR, or this prefix, says where MLIR is; LLVM, LLD and their tools come from beside it. A
+# cross build names a prefix whose tools are of this machine and whose libraries are not.
 set(LLVM_PREFIX /usr/lib/llvm-22 CACHE PATH "Prefix of LLVM and MLIR 22")
+if(NOT TILE_RUNTIME_ONLY AND NOT CMAKE_CROSSCOMPILING)
+  find_package(MLIR REQUIRED CONFIG HINTS ${LLVM_PREFIX})
+  if(NOT LLVM_VERSION_MAJOR EQUAL 22)
+    message(FATAL_ERROR
+      "expected MLIR 22, found ${LLVM_PACKAGE_VERSION} in ${MLIR_DIR}; set MLIR_DIR")
+  endif()
+  set(LLVM_PREFIX ${LLVM_INSTALL_PREFIX})
+endif()
 
 find_program(CCACHE ccache)
 if(CCACHE)

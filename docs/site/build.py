@@ -64,6 +64,7 @@ SECTIONS = (
             "guides/cpp.md",
             "guides/compile.md",
             "Packages.md",
+            "Stability.md",
             "CompileRequest.md",
             "Pipelining.md",
             "Tuning.md",
