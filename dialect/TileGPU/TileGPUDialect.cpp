@@ -1,6 +1,7 @@
 // Registration, attributes, types and verifiers of the tile_gpu dialect.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/AttributeSpec.h"
+#include "target/LoadLatency.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -83,7 +84,6 @@ const GPUTarget *tile::gpu::getTarget(Operation *op) {
 
 int64_t tile::gpu::getProgramsPerProcessor(Operation *loop, const GPUCard &card) {
   constexpr int64_t least = 2, most = 8;
-  constexpr double loadLatency = 0.8; // microseconds, as the cost model has it
   int64_t bytes = 0;
   WalkResult products = loop->walk([&](Operation *op) {
     if (isa<LoadOp, GatherOp>(op))
@@ -93,8 +93,8 @@ int64_t tile::gpu::getProgramsPerProcessor(Operation *loop, const GPUCard &card)
   });
   if (products.wasInterrupted() || bytes == 0)
     return least;
-  double needed = 2 * card.copied / double(card.processors) * loadLatency * 1e3;
-  return std::clamp(int64_t(std::ceil(needed / double(bytes))), least, most);
+  // Twice, as a program asks for nothing while it computes.
+  return std::clamp(int64_t(std::ceil(2 * getBytesInFlight(card) / double(bytes))), least, most);
 }
 
 int64_t tile::gpu::getLaunchPrograms(Operation *loop) {

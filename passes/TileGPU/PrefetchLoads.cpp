@@ -19,6 +19,7 @@
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "target/LoadLatency.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -48,8 +49,6 @@ static constexpr int64_t otherRegisters = 28 + 12;
 static constexpr int64_t hidingWarps = 16;
 /// Warps that a multiprocessor still has room for where the number of programs is a guess.
 static constexpr int64_t roomyWarps = 24;
-/// Microseconds from a load to its value, as the cost model has it.
-static constexpr double loadLatency = 0.8;
 
 //===--- Loops that wait --------------------------------------------------===//
 
@@ -339,10 +338,8 @@ static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarge
   if (blocks > target.limits.blocksPerProcessor ||
       target.limits.registersFor(threads, blocks) < registers)
     return many + "would not run at once with " + std::to_string(registers) + " registers a thread";
-  // Little's law: as much has to be on its way as comes in the time of one load. GB/s and
-  // microseconds make 1000 bytes.
-  double needed = card.copied / double(card.processors) * loadLatency * 1e3;
-  if (double(blocks * plan.bytes) >= needed)
+  // Little's law: as much has to be on its way as comes in the time of one load.
+  if (double(blocks * plan.bytes) >= getBytesInFlight(card))
     return many + "keep memory busy, with " + std::to_string(blocks * plan.bytes) +
            " bytes on their way";
   return "";

@@ -9,6 +9,7 @@
 //
 //   time = (norm of power 4 of memory, L2 and the largest of the others) + launch
 #include "passes/Analysis/CostModel/CostModel.h"
+#include "target/LoadLatency.h"
 
 #include <algorithm>
 #include <cmath>
@@ -28,7 +29,6 @@ constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to 
 constexpr double handOver = 0.10;   ///< of a stage from producer to consumers and back
 constexpr double varying =
     0.03; ///< of the latency of a stage, that is waited for although others are on their way
-constexpr double loadLatency = 0.8;   ///< of loads by the threads themselves
 constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warps
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
 constexpr double sharingTime =
