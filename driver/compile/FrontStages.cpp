@@ -80,6 +80,7 @@ bool Compiler::elaborate() {
   request.debug = options.debug;
   request.probes = options.command == Options::Command::Debug;
   request.checksAll = options.command == Options::Command::Check;
+  request.lints = options.level > 0 && session.getDiagnostics().isEnabled(diag::paddingReduced);
   if (isResult)
     dropUnusable(request);
   std::optional<Elaborated> result =

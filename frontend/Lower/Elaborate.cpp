@@ -12,6 +12,7 @@
 // module is dropped as a whole, so that no kernel of it is ever lowered.
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Ast/Walk.h"
+#include "frontend/Check/BodyChecker.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Lower/ChooseConfig.h"
 #include "frontend/Lower/Elaborator.h"
@@ -125,6 +126,8 @@ private:
 
   bool addVersion(const ElaborateOptions &options, const Instance &instance, const Variant &variant,
                   Records &records);
+  std::optional<bool> checkVersion(const ElaborateOptions &options, const Instance &instance,
+                                   const Variant &variant, Records &records);
   bool addSource(const ElaborateOptions &chosen, const std::vector<Instance> &instances);
   bool addRequests(const ElaborateOptions &options, const ElaborateOptions &chosen,
                    std::map<std::string, bool> &used);
@@ -134,10 +137,11 @@ private:
   bool checkCount();
   void checkOutputs();
 
+  /// Asks the checks of the declaration, which emit code only where types alone do not decide.
+  template <typename Result>
+  Result ask(const ElaborateOptions &options, Result (KernelSema::*what)());
   std::vector<Instance> chooseInstances(const ElaborateOptions &options) {
-    return Elaborator(modules, kernel, options, diagnostics, *result.module)
-        .getSema()
-        .chooseInstances();
+    return ask(options, &KernelSema::chooseInstances);
   }
 
   Modules &modules;
@@ -216,6 +220,51 @@ bool KernelVersions::checkCount() {
   return false;
 }
 
+template <typename Result>
+Result KernelVersions::ask(const ElaborateOptions &options, Result (KernelSema::*what)()) {
+  if (options.checksAll) {
+    tile::DiagnosticEngine quiet(diagnostics.sources());
+    BodyChecker checker(modules, kernel, options, quiet);
+    Result answer = (checker.getSema().*what)();
+    if (checker.isDecided() && quiet.all().empty())
+      return answer;
+    if (checker.isDecided()) {
+      BodyChecker again(modules, kernel, options, diagnostics);
+      return (again.getSema().*what)();
+    }
+  }
+  return (Elaborator(modules, kernel, options, diagnostics, *result.module).getSema().*what)();
+}
+
+/// Checks one version without code, and adds its record. None where types alone do not decide, or
+/// where code is wanted for more: the lint of padding reads it.
+/// In silence first: what an undecided checker says is not to be believed.
+std::optional<bool> KernelVersions::checkVersion(const ElaborateOptions &options,
+                                                 const Instance &instance, const Variant &variant,
+                                                 Records &records) {
+  using Outcome = BodyChecker::Outcome;
+  if (options.rate && kernel.clause<ast::TuneClause>())
+    return std::nullopt;
+  runtime::Kernel record;
+  tile::DiagnosticEngine quiet(diagnostics.sources());
+  BodyChecker checker(modules, kernel, options, quiet);
+  Outcome outcome = checker.check(instance, variant, record);
+  if (outcome == Outcome::Undecided ||
+      (outcome == Outcome::Right && options.lints && checker.getFacts().reduces))
+    return std::nullopt;
+  if (!quiet.all().empty()) {
+    runtime::Kernel again;
+    (void)BodyChecker(modules, kernel, options, diagnostics).check(instance, variant, again);
+  }
+  if (outcome != Outcome::Right)
+    return outcome == Outcome::RuledOut;
+  if (!checkSymbol(record.symbol, record, variant))
+    return false;
+  written.insert(checker.getFacts().written.begin(), checker.getFacts().written.end());
+  records.push_back(std::move(record));
+  return true;
+}
+
 /// Adds the record of one version of an instance, under a symbol of its own, unless the command
 /// line rules it out. False after an error.
 /// Ruled out means that --arg contradicts the variant's facts: no error, and no record.
@@ -227,6 +276,9 @@ bool KernelVersions::addVersion(const ElaborateOptions &options, const Instance 
   Instance chosen = instance;
   if (!checkCount())
     return false;
+  if (options.checksAll)
+    if (std::optional<bool> valid = checkVersion(options, instance, variant, records))
+      return *valid;
   std::optional<ConfigChoice> choice =
       chooseConfig(modules, kernel, options, diagnostics, module.getContext(), instance, variant);
   if (choice) {
@@ -268,8 +320,7 @@ bool KernelVersions::addSource(const ElaborateOptions &chosen,
       // mostly repeat each other's errors: one is enough.
       if (!addVersion(own, instance, plain, generic))
         return false;
-      std::optional<std::vector<Variant>> variants =
-          Elaborator(modules, kernel, own, diagnostics, *result.module).getSema().listVariants();
+      std::optional<std::vector<Variant>> variants = ask(own, &KernelSema::listVariants);
       if (!variants)
         return false;
       for (Variant &variant : *variants) {

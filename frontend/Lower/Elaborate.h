@@ -52,9 +52,11 @@ struct ElaborateOptions : SemaOptions {
   bool generic = true;
   /// Debug build: `print` and `assert` do something.
   bool debug = false;
-  /// Only check: a file without kernels is right, and functions that nothing calls are looked at,
-  /// too.
+  /// Only check: a file without kernels is right, functions that nothing calls are looked at, too,
+  /// and versions of kernels become code only where their types alone do not decide.
   bool checksAll = false;
+  /// Of a check: keep the code of versions that reduce, in which a lint looks for padding.
+  bool lints = false;
   /// Leave a probe (dialect/ProbeNames.h) before every statement and behind every value that a name
   /// is given.
   bool probes = false;

@@ -31,6 +31,7 @@ SemValue tile::ofView(ViewValue view) {
   SemValue result;
   result.kind = SemValue::Kind::View;
   result.dtype = view.dtype;
+  result.param = view.param;
   result.view = std::make_shared<const ViewValue>(std::move(view));
   result.extents = result.view->shape;
   return result;

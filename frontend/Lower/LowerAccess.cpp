@@ -9,6 +9,7 @@
 // shape; -2: a tile of positions), step, perhaps an end before the extent, and whether all
 // positions exist. in_bounds is false here: a pass proves it later.
 #include "frontend/Lower/Lowering.h"
+#include "frontend/Sema/AccessRules.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
@@ -475,17 +476,12 @@ mlir::Value Accesses::valueToStore(const AccessSpec &access, const Arg &value) {
       foreign.addConversion(report, value.range, view.dtype);
     return {};
   };
-  if (!value.value.isNumeric() || (value.value.isData() && value.value.dtype != view.dtype))
+  if (!isStorable(value.value, view.dtype))
     return mismatch();
   mlir::Value stored = conversions.toDtype(value.value, view.dtype, value.range);
   if (!stored)
     return {};
-  ArrayRef<int64_t> shape = value.value.shape();
-  bool fits = shape.size() <= access.shape.size();
-  for (size_t i = 0; fits && i < shape.size(); ++i) {
-    int64_t theirs = shape[shape.size() - 1 - i];
-    fits = theirs == 1 || theirs == access.shape[access.shape.size() - 1 - i];
-  }
+  bool fits = fitsAccess(value.value.shape(), access.shape);
   return fits ? emitter.emitBroadcast(stored, access.shape, emitter.loc(access.range)) : mismatch();
 }
 
@@ -539,8 +535,8 @@ SemValue Accesses::evalTileSubscript(const SemValue &base, const ast::SubscriptE
       continue;
     }
     int64_t extent = shape[dim++];
-    int64_t low = 0, high = extent;
-    bool keeps = subscript.kind != ast::Subscript::index;
+    TileCut cut{0, extent, subscript.kind != ast::Subscript::index};
+    auto &[low, high, keeps] = cut;
     if (subscript.kind == ast::Subscript::index) {
       SemValue value = expressions.eval(*subscript.value);
       if (value.isData()) {
@@ -562,7 +558,7 @@ SemValue Accesses::evalTileSubscript(const SemValue &base, const ast::SubscriptE
       low = *lo;
       high = *hi;
     }
-    if (low < 0 || high > extent || low >= high) {
+    if (!cut.isIn(extent)) {
       DiagnosticBuilder report =
           here.error(diag::badPosition, subscript.range,
                      std::to_string(low) + (keeps ? ".." + std::to_string(high) : ""),

@@ -1,5 +1,6 @@
 // Calls: user functions are inlined by walking their body; built-ins are dispatched by family.
 #include "frontend/Lower/Lowering.h"
+#include "frontend/Sema/AccessRules.h"
 #include "frontend/Sema/Limits.h"
 #include "frontend/Sema/Words.h"
 
@@ -262,15 +263,14 @@ SemValue Calls::callAccessForm(const Builtin &builtin, const ast::CallExpr &expr
         return SemValue::error();
       }
     } else if (arg.name == "cache") {
-      const std::string &word = arg.value.text;
-      if (arg.value.kind != SemValue::Kind::String ||
-          (word != "default" && word != "keep" && word != "stream")) {
+      std::optional<size_t> word = findWord(arg.value, cacheHints);
+      if (!word) {
         here.error(diag::wrongOperand, arg.range, "cache:", "\"default\", \"keep\" or \"stream\"",
                    describe(arg.value));
         return SemValue::error();
       }
-      if (word != "default")
-        cache = builder.getStringAttr(word);
+      if (*word) // the first leaves it to the machine
+        cache = builder.getStringAttr(cacheHints[*word]);
     }
   }
   if (isAtomic)

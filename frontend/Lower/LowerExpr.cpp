@@ -2,6 +2,7 @@
 #include "frontend/Diag/Aliases.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Lower/Lowering.h"
+#include "frontend/Sema/AccessRules.h"
 #include "frontend/Sema/Builtins.h"
 #include "frontend/Sema/TypeRules.h"
 
@@ -166,10 +167,7 @@ SemValue Expressions::evalMember(const ast::MemberExpr &expr) {
         here.error(diag::wrongOperand, expr.range, ".T", "at least two dimensions", describe(base));
         return SemValue::error();
       }
-      SmallVector<int64_t> permutation;
-      for (int64_t i = 0; i < rank; ++i)
-        permutation.push_back(i < rank - 2 ? i : i == rank - 2 ? rank - 1 : rank - 2);
-      return tileCalls.permuted(base, permutation, expr.range);
+      return tileCalls.permuted(base, transposedOrder(rank), expr.range);
     }
     if (member == "shape") {
       std::vector<SemValue> extents;

@@ -3,6 +3,7 @@
 //   x[rows, cols], tiles [16] and [16]   one joint shape: element k is x[rows[k], cols[k]]
 //   x[rows, block(j, 64)], a tile [16]   [16, 64]: the joint shape stands where the first tile does
 #include "frontend/Lower/Lowering.h"
+#include "frontend/Sema/AccessRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -26,10 +27,9 @@ bool Accesses::joinPositions(AccessSpec &access, MutableArrayRef<Arg> tiles, siz
   if (tiles.size() > 1 && !conversions.unifyShapes(tiles, access.range))
     return false;
   // The joint shape among the ranges, then each tile repeated along these.
-  SmallVector<int64_t> joint(tiles[0].value.shape());
-  SmallVector<int64_t> unit(joint);
+  SmallVector<int64_t> unit(tiles[0].value.shape());
   unit.append(access.shape.size() - at, 1);
-  access.shape.insert(access.shape.begin() + at, joint.begin(), joint.end());
+  access.shape = gatheredShape(access.shape, at, tiles[0].value.shape());
   Location location = emitter.loc(access.range);
   if (!conversions.checkShape(access.shape, access.range))
     return false;
@@ -37,18 +37,6 @@ bool Accesses::joinPositions(AccessSpec &access, MutableArrayRef<Arg> tiles, siz
     access.positions.push_back(emitter.emitBroadcast(
         emitter.emitReshape(ssaOf(tile.value), unit, location), access.shape, location));
   return true;
-}
-
-/// The word of a named argument, one of `words`; nothing if it is another.
-template <typename Word>
-static std::optional<Word> wordOf(const SemValue &value,
-                                  std::initializer_list<std::pair<const char *, Word>> words) {
-  if (value.kind != SemValue::Kind::String)
-    return std::nullopt;
-  for (auto [text, word] : words)
-    if (value.text == text)
-      return word;
-  return std::nullopt;
 }
 
 /// An `out` tensor holds nothing before the launch but its fill value, so an atomic operation on
@@ -75,17 +63,8 @@ SemValue Accesses::emitAtomic(const Builtin &builtin, const AccessSpec &access, 
           .Case("atomic_xor", AtomicKind::Xor)
           .Case("atomic_xchg", AtomicKind::Exchange)
           .Default(AtomicKind::CompareExchange);
-  bool adds = kind == AtomicKind::Add, extreme = name == "atomic_max" || name == "atomic_min";
-  bool isNumber = isInteger(view.dtype) || (isFloat(view.dtype) && !isStorage(view.dtype));
-  bool takes = adds      ? isNumber && bitWidth(view.dtype) >= 16
-               : extreme ? isNumber && bitWidth(view.dtype) >= 32
-                         : isInteger(view.dtype);
-  if (!takes) {
-    here.error(diag::atomicDtype, access.range, name,
-               adds      ? "numbers of 16 bits or more"
-               : extreme ? "numbers of 32 bits or more"
-                         : "integers",
-               dtypeSpelling(view.dtype));
+  if (const char *needs = neededByAtomic(name, view.dtype)) {
+    here.error(diag::atomicDtype, access.range, name, needs, dtypeSpelling(view.dtype));
     return SemValue::error();
   }
   MemoryOrder order = MemoryOrder::Relaxed;
@@ -93,26 +72,22 @@ SemValue Accesses::emitAtomic(const Builtin &builtin, const AccessSpec &access, 
   SmallVector<const Arg *> values;
   for (const Arg &arg : args.drop_front()) {
     if (arg.name == "order") {
-      auto word = wordOf<MemoryOrder>(arg.value, {{"relaxed", MemoryOrder::Relaxed},
-                                                  {"acquire", MemoryOrder::Acquire},
-                                                  {"release", MemoryOrder::Release},
-                                                  {"acq_rel", MemoryOrder::AcqRel}});
+      std::optional<size_t> word = findWord(arg.value, memoryOrders);
       if (!word) {
         here.error(diag::wrongOperand, arg.range,
                    "order:", "\"relaxed\", \"acquire\", \"release\" or \"acq_rel\"",
                    describe(arg.value));
         return SemValue::error();
       }
-      order = *word;
+      order = MemoryOrder(*word);
     } else if (arg.name == "scope") {
-      auto word = wordOf<MemoryScope>(arg.value,
-                                      {{"gpu", MemoryScope::GPU}, {"system", MemoryScope::System}});
+      std::optional<size_t> word = findWord(arg.value, memoryScopes);
       if (!word) {
         here.error(diag::wrongOperand, arg.range, "scope:", "\"gpu\" or \"system\"",
                    describe(arg.value));
         return SemValue::error();
       }
-      scope = *word;
+      scope = MemoryScope(*word);
     } else if (arg.name.empty()) {
       values.push_back(&arg);
     }

@@ -90,17 +90,6 @@ SemValue Positions::endOfRange(const RangeValue &range, Range place) {
   return functions.callBuiltin(*findBuiltin("min"), nullptr, std::move(args), place);
 }
 
-/// The distance of two numbers of 64 bits takes 64 bits without a sign; subtraction of uint64_t
-/// wraps to just that distance. A loop `for i in lo..=hi` over all of them has 2^64 trips, the one
-/// count that does not fit.
-std::optional<uint64_t> tile::countTrips(int64_t low, int64_t high, int64_t step, bool inclusive) {
-  if (step < 1 || low > high || (low == high && !inclusive))
-    return 0;
-  uint64_t quotient = (uint64_t(high) - !inclusive - uint64_t(low)) / uint64_t(step);
-  return quotient == std::numeric_limits<uint64_t>::max() ? std::nullopt
-                                                          : std::optional(quotient + 1);
-}
-
 /// Two forms. The common one counts the positions themselves. Where `high + step` might pass 64
 /// bits the loop counts its trips from 0 instead, and emitCounter makes the position of a trip:
 ///   for i = low; i < high; i += step            bounds.first is null

@@ -5,7 +5,7 @@
 // that it knows. A mistake is reported once, here, at the argument; the result is then
 // SemValue::error(), about which nobody complains again.
 #include "frontend/Lower/Lowering.h"
-#include "frontend/Sema/TypeRules.h"
+#include "frontend/Sema/AccessRules.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -156,16 +156,10 @@ SemValue TileCalls::callShape(const Builtin &builtin, std::vector<Arg> &args, Ra
   if (!shape)
     return SemValue::error();
   if (name == "reshape") {
-    auto product = [](ArrayRef<int64_t> extents) {
-      int64_t elements = 1;
-      for (int64_t extent : extents)
-        elements *= extent;
-      return elements;
-    };
-    if (product(*shape) != product(value.shape())) {
+    if (countElements(*shape) != countElements(value.shape())) {
       here.error(diag::shapeMismatch, range, describeShape(value.shape()), describeShape(*shape))
-          .note("reshape keeps the number of elements: " + Twine(product(value.shape())) +
-                " against " + Twine(product(*shape)));
+          .note("reshape keeps the number of elements: " + Twine(countElements(value.shape())) +
+                " against " + Twine(countElements(*shape)));
       return SemValue::error();
     }
     return ofData(emitter.emitReshape(x, *shape, location), value.dtype);

@@ -13,9 +13,6 @@ struct LoopBounds {
   mlir::Value first, stride;
 };
 
-/// Trips of a loop over constants; nothing where they are 2^64.
-std::optional<uint64_t> countTrips(int64_t low, int64_t high, int64_t step, bool inclusive);
-
 class Positions : LowerPart {
 public:
   explicit Positions(Lowering &lowering) : LowerPart(lowering) {}

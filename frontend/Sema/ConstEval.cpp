@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 using namespace tile;
 using ast::BinaryOp;
@@ -282,4 +283,15 @@ std::optional<Number> tile::foldCall(llvm::StringRef name, const std::vector<Num
   if (name == "rsqrt")
     return checked(1.0 / std::sqrt(toDouble(args[0])), {toDouble(args[0])}, error);
   return std::nullopt;
+}
+
+/// The distance of two numbers of 64 bits takes 64 bits without a sign; subtraction of uint64_t
+/// wraps to just that distance. A loop `for i in lo..=hi` over all of them has 2^64 trips, the one
+/// count that does not fit.
+std::optional<uint64_t> tile::countTrips(int64_t low, int64_t high, int64_t step, bool inclusive) {
+  if (step < 1 || low > high || (low == high && !inclusive))
+    return 0;
+  uint64_t quotient = (uint64_t(high) - !inclusive - uint64_t(low)) / uint64_t(step);
+  return quotient == std::numeric_limits<uint64_t>::max() ? std::nullopt
+                                                          : std::optional(quotient + 1);
 }

@@ -23,6 +23,9 @@ std::optional<Number> foldUnary(ast::UnaryOp op, Number a, std::string &error);
 std::optional<Number> foldCall(llvm::StringRef name, const std::vector<Number> &args,
                                std::string &error);
 
+/// Trips of a loop over constants; nothing where they are 2^64.
+std::optional<uint64_t> countTrips(int64_t low, int64_t high, int64_t step, bool inclusive);
+
 /// "42", "1.5", "true".
 std::string toText(const Number &number);
 double toDouble(const Number &number);

@@ -54,6 +54,8 @@ struct SemValue {
   llvm::ArrayRef<int64_t> extents;
   /// Of Data: the operation's result that holds it. Lower alone looks inside (Lower/Emitted.h).
   const void *emitted = nullptr;
+  const ast::Param *param = nullptr; // of a View: the parameter that it is, or is a part of
+  bool isPart = false;               // of a View: it is not the parameter as it was passed
   std::shared_ptr<const RangeValue> range;
   std::shared_ptr<const ViewValue> view;
   std::shared_ptr<const FunctionValue> function;

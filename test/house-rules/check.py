@@ -40,6 +40,14 @@ SHARED = {
 FRONTEND = {
     "frontend/Source": ("frontend/Source",),
     "frontend/Ast": ("frontend/Ast", "frontend/Source"),
+    "frontend/Check": (
+        "frontend/Ast",
+        "frontend/Check",
+        "frontend/Diag",
+        "frontend/Sema",
+        "frontend/Source",
+        "manifest",
+    ),
     "frontend/Sema": (
         "frontend/Ast",
         "frontend/Diag",

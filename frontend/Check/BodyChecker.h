@@ -1,0 +1,93 @@
+// Checks of a kernel's body without code: values have types, and nothing emits.
+//
+// A checker that meets what it has no rule for says so (undecided), and is then believed in
+// nothing: whoever asked elaborates. So it may know little, but never says what elaboration would
+// not.
+#ifndef TILE_FRONTEND_CHECK_BODYCHECKER_H
+#define TILE_FRONTEND_CHECK_BODYCHECKER_H
+
+#include "frontend/Check/AccessTypes.h"
+#include "frontend/Check/CallTypes.h"
+#include "frontend/Check/StatementTypes.h"
+#include "frontend/Check/TileTypes.h"
+#include "frontend/Sema/KernelSema.h"
+#include "frontend/Sema/TypeRules.h"
+
+namespace tile {
+
+/// What a version of a kernel does, as far as its statements were looked at.
+struct BodyFacts {
+  std::set<const ast::Param *> written; // stored to, or meant to be
+  bool reduces = false;                 // brings elements of tiles together
+};
+
+class BodyChecker : public Evaluator {
+public:
+  BodyChecker(const Modules &modules, const ast::KernelDecl &kernel, const SemaOptions &options,
+              DiagnosticEngine &diagnostics);
+
+  enum class Outcome { Right, Wrong, RuledOut, Undecided };
+  /// Checks one version and fills `record`. What is wrong has been reported, unless undecided.
+  Outcome check(const Instance &instance, const Variant &variant, runtime::Kernel &record);
+  KernelSema &getSema() { return sema; }
+  const BodyFacts &getFacts() const { return facts; }
+  bool isDecided() const { return decided; }
+
+  // What the parts ask for.
+  /// There is no rule here for what comes next, or it is a mistake that elaboration words.
+  SemValue undecided();
+  /// A scalar or tile.
+  SemValue data(DType dtype, llvm::ArrayRef<int64_t> shape = {});
+  SemValue view(DType dtype, llvm::ArrayRef<int64_t> shape, const ast::Param *param, bool isPart);
+  /// A value with a dtype: numbers become index, f32 or bool.
+  SemValue toData(const SemValue &value, Range range);
+  /// Does a value become one of the dtype without `as`? Undecided if not.
+  bool becomes(const SemValue &value, DType dtype, Range range);
+  /// Is it an integer scalar? Undecided if not.
+  bool isIndex(const SemValue &value);
+  bool checkShape(llvm::ArrayRef<int64_t> shape);
+  bool refuseStorage(DType dtype);
+  bool unifyDtypes(llvm::MutableArrayRef<Arg> args);
+  bool unifyShapes(llvm::MutableArrayRef<Arg> args);
+  bool listsToTiles(llvm::MutableArrayRef<Arg> args);
+  SemValue listToTile(const SemValue &list, std::optional<DType> dtype, Range range) override;
+  /// Does the expression begin with a module's name of another language?
+  bool isForeign(const ast::Expr &expr) const;
+
+  BodyFacts facts;
+  /// Grows with each operation that is not element-wise on scalars.
+  unsigned effects = 0;
+  AccessTypes accesses;
+  CallTypes calls;
+  TileTypes tiles;
+  StatementTypes statements;
+  KernelSema sema;
+
+protected:
+  SemValue unaryOfData(const ast::UnaryExpr &expr, SemValue operand) override;
+  SemValue binaryOfData(ast::BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange,
+                        Range range, Range opRange) override;
+  SemValue evalCast(const ast::CastExpr &expr) override;
+  SemValue evalSubscript(const ast::SubscriptExpr &expr) override;
+  SemValue evalCall(const ast::CallExpr &expr) override;
+  SemValue evalMember(const ast::MemberExpr &expr) override;
+  SemValue convertToType(SemValue value, const ast::TypeSpec &type, DType dtype,
+                         Range range) override;
+  std::optional<runtime::Constant> constantOf(const SemValue &value, DType dtype,
+                                              Range range) override;
+
+private:
+  SemValue shiftRange(ast::BinaryOp op, const SemValue &range, const SemValue &by, Range byRange,
+                      Range place);
+  SemValue movePosition(ast::BinaryOp op, const SemValue &position, const SemValue &by,
+                        Range byRange, Range place);
+  SemValue endOfRange(const RangeValue &range, Range place);
+  void enterBody(const CheckedKernel &checked);
+
+  bool decided = true;
+  std::set<std::vector<int64_t>> shapes; // those of values, which refer to them
+};
+
+} // namespace tile
+
+#endif
