@@ -14,6 +14,7 @@
 #include "frontend/Ast/Walk.h"
 #include "frontend/Check/BodyChecker.h"
 #include "frontend/Diag/Suggest.h"
+#include "frontend/Lower/AlignedRows.h"
 #include "frontend/Lower/ChooseConfig.h"
 #include "frontend/Lower/Elaborator.h"
 #include "frontend/Sema/CheckFunctions.h"
@@ -21,6 +22,7 @@
 #include "frontend/Sema/MatchItems.h"
 #include "frontend/Sema/UnusedNames.h"
 #include "frontend/Sema/Words.h"
+#include "target/Target.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -129,6 +131,7 @@ private:
   std::optional<bool> checkVersion(const ElaborateOptions &options, const Instance &instance,
                                    const Variant &variant, Records &records);
   bool addSource(const ElaborateOptions &chosen, const std::vector<Instance> &instances);
+  bool addAligned(const ElaborateOptions &options, const Instance &instance, const Variant &plain);
   bool addRequests(const ElaborateOptions &options, const ElaborateOptions &chosen,
                    std::map<std::string, bool> &used);
   bool checkSymbol(const std::string &symbol, const runtime::Kernel &record,
@@ -303,6 +306,27 @@ bool KernelVersions::addVersion(const ElaborateOptions &options, const Instance 
   return true;
 }
 
+/// Where the target's products want operands that TMA fetches, and only a divisor of their rows is
+/// missing, adds the version for launches whose rows have it, as `specialize` would. Not where the
+/// source or the call name variants themselves: whoever does decides on all of them.
+bool KernelVersions::addAligned(const ElaborateOptions &options, const Instance &instance,
+                                const Variant &plain) {
+  const GPUTarget *target = findGPUTarget(options.target);
+  if (!target || !target->hasAll({Feature::Tma, Feature::Wgmma, Feature::SetMaxRegisters}) ||
+      !options.variants.empty() || options.probes || options.checksAll || generic.empty())
+    return true;
+  auto version = SymbolTable::lookupSymbolIn(result.module->getOperation(), generic.back().symbol);
+  if (!version)
+    return true;
+  Variant aligned = plain;
+  aligned.items = findRowDivisors(cast<KernelOp>(version));
+  if (aligned.items.empty())
+    return true;
+  for (const ArgItem &item : aligned.items)
+    aligned.name += (aligned.name.empty() ? "" : ",") + item.text;
+  return addVersion(options, instance, aligned, specialized);
+}
+
 /// Generic versions and those of `specialize`, for each tuned configuration.
 bool KernelVersions::addSource(const ElaborateOptions &chosen,
                                const std::vector<Instance> &instances) {
@@ -321,7 +345,7 @@ bool KernelVersions::addSource(const ElaborateOptions &chosen,
       if (!addVersion(own, instance, plain, generic))
         return false;
       std::optional<std::vector<Variant>> variants = ask(own, &KernelSema::listVariants);
-      if (!variants)
+      if (!variants || (variants->empty() && !addAligned(own, instance, plain)))
         return false;
       for (Variant &variant : *variants) {
         variant.tuned = plain.tuned;
