@@ -33,22 +33,32 @@ ConstantRange IndexRanges::get(Value *value, unsigned depth) {
 
 ConstantRange IndexRanges::computeRange(Instruction &instruction, unsigned depth) {
   unsigned width = instruction.getType()->getIntegerBitWidth();
-  if (auto *operation = dyn_cast<BinaryOperator>(&instruction))
-    return get(operation->getOperand(0), depth)
-        .binaryOp(operation->getOpcode(), get(operation->getOperand(1), depth));
+  auto operand = [&](unsigned i) {
+    return getWhere(instruction.getOperand(i), *instruction.getParent(), depth);
+  };
+  if (auto *operation = dyn_cast<BinaryOperator>(&instruction)) {
+    ConstantRange left = operand(0), right = operand(1);
+    ConstantRange range = left.binaryOp(operation->getOpcode(), right);
+    if (auto *either = dyn_cast<PossiblyDisjointInst>(operation); either && either->isDisjoint())
+      range = range.intersectWith(left.add(right), ConstantRange::Signed); // the same number
+    return range;
+  }
   if (auto *cast = dyn_cast<CastInst>(&instruction);
       cast && cast->getSrcTy()->isIntegerTy() && !cast->getSrcTy()->isIntegerTy(1))
-    return get(cast->getOperand(0), depth).castOp(cast->getOpcode(), width);
+    return operand(0).castOp(cast->getOpcode(), width);
   if (auto *phi = dyn_cast<PHINode>(&instruction))
-    return getCounterRange(*phi, depth);
+    if (std::optional<Counter> counter = getCounter(*phi, depth))
+      return ConstantRange::getNonEmpty(counter->first,
+                                        (counter->testsNext ? counter->last : counter->behind) + 1);
   if (auto *select = dyn_cast<SelectInst>(&instruction))
     return get(select->getTrueValue(), depth)
         .unionWith(get(select->getFalseValue(), depth), ConstantRange::Signed);
   if (auto *extreme = dyn_cast<MinMaxIntrinsic>(&instruction))
-    return ConstantRange::intrinsic(extreme->getIntrinsicID(),
-                                    {get(extreme->getLHS(), depth), get(extreme->getRHS(), depth)});
+    return ConstantRange::intrinsic(extreme->getIntrinsicID(), {operand(0), operand(1)});
   if (auto *call = dyn_cast<IntrinsicInst>(&instruction))
     switch (call->getIntrinsicID()) {
+    case Intrinsic::abs:
+      return operand(0).abs();
     // A grid has at most 2^31 - 1 blocks, a block at most 1024 threads.
     case Intrinsic::nvvm_read_ptx_sreg_ctaid_x:
     case Intrinsic::nvvm_read_ptx_sreg_nctaid_x:
@@ -62,36 +72,54 @@ ConstantRange IndexRanges::computeRange(Instruction &instruction, unsigned depth
 }
 
 /// A counter `i = start; ..; i += step`, step >= 0, in a loop that is left unless `i < bound`.
-ConstantRange IndexRanges::getCounterRange(PHINode &phi, unsigned depth) {
-  ConstantRange unknown = ConstantRange::getFull(phi.getType()->getIntegerBitWidth());
+std::optional<IndexRanges::Counter> IndexRanges::getCounter(PHINode &phi, unsigned depth) {
   Loop *loop = loops.getLoopFor(phi.getParent());
   if (phi.getNumIncomingValues() != 2 || !loop || loop->getHeader() != phi.getParent())
-    return unknown;
+    return std::nullopt;
   unsigned back = loop->contains(phi.getIncomingBlock(0)) ? 0 : 1;
   auto *next = dyn_cast<BinaryOperator>(phi.getIncomingValue(back));
   if (!next || next->getOpcode() != Instruction::Add || next->getOperand(0) != &phi ||
       loop->contains(phi.getIncomingBlock(1 - back)))
-    return unknown;
-  // Loop rotation moves it there; a loop that was not rotated tests at its head, where the counter
-  // may be a step beyond the bound.
-  // The test stands at the loop's end, of the next value, or at its beginning.
-  bool ofNext = true;
+    return std::nullopt;
+  // The test stands at the loop's end, of the next value, where loop rotation moves it; or at its
+  // beginning: there the counter may be a step beyond the bound.
+  Counter counter;
   Value *bound = getBoundWithin(*next, *phi.getIncomingBlock(back), *loop);
-  if (!bound) {
-    ofNext = false;
-    bound = getBoundWithin(phi, *phi.getParent(), *loop);
-  }
+  counter.testsNext = bound;
   if (!bound)
-    return unknown;
+    bound = getBoundWithin(phi, *phi.getParent(), *loop);
+  if (!bound)
+    return std::nullopt;
   ConstantRange start = get(phi.getIncomingValue(1 - back), depth),
                 step = get(next->getOperand(1), depth), end = get(bound, depth);
+  counter.first = start.getSignedMin();
+  counter.last = start.getSignedMax();
+  if (end.getSignedMax().sgt(counter.last)) {
+    counter.last = end.getSignedMax() - 1;
+    const APInt *from = start.getSingleElement(), *width = step.getSingleElement();
+    if (from && width && width->isStrictlyPositive())
+      counter.last -= (counter.last - *from).urem(*width);
+  }
   // As long as nothing wraps around, no value is less than the first.
-  APInt low = start.getSignedMin(), last = APIntOps::smax(start.getSignedMax(), end.getSignedMax());
   bool overflows = false;
-  APInt behind = last.sadd_ov(step.getSignedMax(), overflows);
-  if (overflows || !step.isAllNonNegative() || behind.isMaxSignedValue())
-    return unknown;
-  return ConstantRange::getNonEmpty(low, (ofNext ? last : behind) + 1);
+  counter.behind = counter.last.sadd_ov(step.getSignedMax(), overflows);
+  if (overflows || !step.isAllNonNegative() || counter.behind.isMaxSignedValue())
+    return std::nullopt;
+  return counter;
+}
+
+ConstantRange IndexRanges::getWhere(Value *value, BasicBlock &block, unsigned depth) {
+  ConstantRange range = get(value, depth);
+  auto *phi = dyn_cast<PHINode>(value);
+  Loop *loop = phi ? loops.getLoopFor(phi->getParent()) : nullptr;
+  // Blocks of the loop but its first one come behind a test that stands there.
+  if (!loop || &block == phi->getParent() || !loop->contains(&block))
+    return range;
+  std::optional<Counter> counter = getCounter(*phi, depth);
+  if (!counter || counter->testsNext)
+    return range;
+  return range.intersectWith(ConstantRange::getNonEmpty(counter->first, counter->last + 1),
+                             ConstantRange::Signed);
 }
 
 Value *IndexRanges::getBoundWithin(Value &counter, BasicBlock &block, Loop &loop) {

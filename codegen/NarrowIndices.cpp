@@ -1,7 +1,7 @@
 // See the header.
 //
 //   values   64-bit values whose range fits in 32 bits, of operations that 32 bits decide
-//   tests    comparisons and truncations of such values
+//   tests    comparisons, truncations and conversions to floats of such values
 //   run      ranges -> narrow copies of values -> incoming values of phis -> tests -> extensions
 //            for other users -> the old instructions are erased
 //
@@ -108,13 +108,15 @@ private:
       return operandsFit() && fits(&instruction) &&
              !ranges.get(instruction.getOperand(1)).contains(APInt::getAllOnes(64));
     case Instruction::Call:
+      if (cast<CallInst>(instruction).getIntrinsicID() == Intrinsic::abs) // of -2^31: does not fit
+        return fits(instruction.getOperand(0)) && fits(&instruction);
       return isa<MinMaxIntrinsic>(instruction) && operandsFit();
     default:
       return false;
     }
   }
 
-  /// A comparison or a truncation of values that fit.
+  /// A comparison, a truncation or a conversion of values that fit.
   bool isNarrowUse(Instruction &instruction) {
     if (instruction.getNumOperands() == 0 ||
         !instruction.getOperand(0)->getType()->isIntOrIntVectorTy(64))
@@ -124,6 +126,8 @@ private:
             ->isVectorTy()) // comparisons stay vectors: their results share registers
       return isa<ICmpInst>(instruction) && elementsFit(instruction.getOperand(0)) &&
              elementsFit(instruction.getOperand(1));
+    if (isa<UIToFPInst>(instruction))
+      return fits(instruction.getOperand(0)) && ranges.isNonNegative(instruction.getOperand(0));
     if (auto *test = dyn_cast<ICmpInst>(&instruction))
       // Sign extension keeps the order of both signed and unsigned numbers.
       return fits(test->getOperand(0)) && (fits(test->getOperand(1)) || isTestOfSign(*test));
@@ -194,6 +198,8 @@ private:
       result = builder.CreateSelect(select->getCondition(), operand(1), operand(2));
     else if (auto *extreme = dyn_cast<MinMaxIntrinsic>(&instruction))
       result = makeExtreme(builder, *extreme);
+    else if (isa<IntrinsicInst>(instruction)) // abs
+      result = builder.CreateBinaryIntrinsic(Intrinsic::abs, operand(0), builder.getFalse());
     else
       result = builder.CreateBinOp(cast<BinaryOperator>(instruction).getOpcode(), operand(0),
                                    operand(1));
@@ -230,7 +236,7 @@ private:
                    : builder.CreateICmpSGE(first, ConstantInt::get(narrow, 0));
     else if (test) // extension keeps both orders
       result = builder.CreateICmp(test->getPredicate(), first, operand(1));
-    else if (isa<SIToFPInst>(instruction))
+    else if (isa<SIToFPInst, UIToFPInst>(instruction))
       result = builder.CreateSIToFP(first, instruction.getType());
     else
       result = builder.CreateTrunc(first, instruction.getType());
