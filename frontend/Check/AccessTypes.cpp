@@ -16,6 +16,8 @@ bool AccessTypes::isFull(const SemValue &view, const ast::SubscriptExpr &expr) {
 
 SemValue AccessTypes::evalSubscript(const ast::SubscriptExpr &expr) {
   SemValue base = body.eval(*expr.base);
+  if (body.operands.refuseNone(base, expr.base->range))
+    return SemValue::error();
   switch (base.kind) {
   case SemValue::Kind::Error:
     return base;
@@ -80,15 +82,21 @@ SemValue AccessTypes::evalSubview(const SemValue &base, const ast::SubscriptExpr
     if (!subscript || subscript->kind == Form::all) {
       shape.push_back(base.extents[d]);
     } else if (subscript->kind == Form::slice) {
-      bool hasLow = body.isIndex(body.eval(*subscript->lo)),
-           hasHigh = body.isIndex(body.eval(*subscript->hi));
+      bool hasLow = body.operands.isIndex(body.eval(*subscript->lo), subscript->lo->range,
+                                          "the start of a window"),
+           hasHigh = body.operands.isIndex(body.eval(*subscript->hi), subscript->hi->range,
+                                           "the end of a window");
       if (!hasLow || !hasHigh)
         return SemValue::error();
       shape.push_back(unknownExtent);
     } else if (subscript->kind == Form::newAxis) {
       return body.undecided();
-    } else if (!body.isIndex(body.eval(*subscript->value))) {
-      return SemValue::error();
+    } else {
+      SemValue index = body.eval(*subscript->value);
+      if (index.isRange() || (index.isData() && index.rank() > 0))
+        return body.undecided();
+      if (!body.operands.isIndex(index, subscript->range, "a sub-view's subscript"))
+        return SemValue::error();
     }
   }
   return body.view(base.dtype, shape, base.param, /*isPart=*/true);
@@ -101,7 +109,7 @@ std::optional<AccessType> AccessTypes::makeAccess(const SemValue &view,
     return std::nullopt;
   };
   ++body.effects;
-  AccessType access{view, {}};
+  AccessType access{view, {}, expr.range};
   std::vector<Arg> tiles;
   size_t jointAt = 0;
   for (size_t d = 0; d < expr.subscripts.size(); ++d) {
@@ -125,7 +133,7 @@ std::optional<AccessType> AccessTypes::makeAccess(const SemValue &view,
       if (tiles.empty())
         jointAt = access.shape.size();
       tiles.push_back({value, subscript.range, ""});
-    } else if (!body.isIndex(value)) {
+    } else if (!body.operands.isIndex(value, subscript.range, "an access's subscript")) {
       return std::nullopt;
     }
   }
@@ -135,35 +143,37 @@ std::optional<AccessType> AccessTypes::makeAccess(const SemValue &view,
         return undecided();
       tile.value = body.data(DType::Index, tile.value.shape());
     }
-    if (!body.unifyShapes(tiles))
+    if (!body.unifyShapes(tiles, expr.range))
       return std::nullopt;
     access.shape = gatheredShape(access.shape, jointAt, tiles[0].value.shape());
   }
-  if (!body.checkShape(access.shape))
+  if (!body.operands.checkShape(access.shape, expr.range))
     return std::nullopt;
   return access;
 }
 
 SemValue AccessTypes::load(const AccessType &access) {
-  const ast::Param *param = access.view.param;
-  if (param && param->access == ast::Access::out)
-    return body.undecided();
-  return body.data(access.view.dtype, access.shape);
+  return body.operands.refuseLoad(access.view.param, access.range)
+             ? SemValue::error()
+             : body.data(access.view.dtype, access.shape);
 }
 
 bool AccessTypes::checkWritable(const AccessType &access) {
   const ast::Param *param = access.view.param;
   if (param)
     body.facts.written.insert(param);
-  return !param || param->access != ast::Access::in || !body.undecided().isError();
+  return !body.operands.refuseStore(param, access.range);
 }
 
 bool AccessTypes::checkStored(const AccessType &access, const Arg &value) {
   DType dtype = access.view.dtype;
-  if (!isStorable(value.value, dtype))
-    return !body.undecided().isError();
-  return body.becomes(value.value, dtype, value.range) &&
-         (fitsAccess(value.value.shape(), access.shape) || !body.undecided().isError());
+  bool isStored = isStorable(value.value, dtype);
+  if (isStored && !body.becomes(value.value, dtype, value.range))
+    return false;
+  if (isStored && fitsAccess(value.value.shape(), access.shape))
+    return true;
+  body.operands.reportStore(value, dtype, access.shape, access.range);
+  return false;
 }
 
 bool AccessTypes::store(const AccessType &access, const Arg &value) {
@@ -256,8 +266,9 @@ SemValue AccessTypes::evalTilePart(const SemValue &base, const ast::SubscriptExp
   for (const Form &subscript : expr.subscripts) {
     used += subscript.kind != Form::newAxis;
     auto *name = llvm::dyn_cast_or_null<ast::NameExpr>(subscript.value.get());
-    bool isForeign = subscript.value && body.isForeign(*subscript.value); // np.newaxis
-    if (isForeign || (name && name->text == "newaxis" && !here.findLocal("newaxis")))
+    auto *member = llvm::dyn_cast_or_null<ast::MemberExpr>(subscript.value.get());
+    bool isPrefixed = member && body.foreign.isForeignMember(*member); // np.newaxis
+    if (isPrefixed || (name && name->text == "newaxis" && !here.findLocal("newaxis")))
       return body.undecided();
   }
   if (used > shape.size())
@@ -294,5 +305,6 @@ SemValue AccessTypes::evalTilePart(const SemValue &base, const ast::SubscriptExp
       result.push_back(cut.high - cut.low);
   }
   result.append(shape.begin() + dim, shape.end());
-  return body.checkShape(result) ? body.data(base.dtype, result) : SemValue::error();
+  return body.operands.checkShape(result, expr.range) ? body.data(base.dtype, result)
+                                                      : SemValue::error();
 }

@@ -12,6 +12,7 @@ namespace tile {
 struct AccessType {
   SemValue view;
   Shape shape; // of the tile; empty for one element
+  Range range;
 };
 
 class AccessTypes : BodyPart {

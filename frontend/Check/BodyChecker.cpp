@@ -23,8 +23,8 @@ const Arg *tile::findNamed(ArrayRef<Arg> args, StringRef name) {
 
 BodyChecker::BodyChecker(const Modules &modules, const ast::KernelDecl &kernel,
                          const SemaOptions &options, DiagnosticEngine &diagnostics)
-    : Evaluator(modules, kernel, options, diagnostics), accesses(*this), calls(*this), tiles(*this),
-      statements(*this), sema(*this) {}
+    : Evaluator(modules, kernel, options, diagnostics), foreign(*this), operands(*this, foreign),
+      accesses(*this), calls(*this), tiles(*this), statements(*this), sema(*this) {}
 
 SemValue BodyChecker::undecided() {
   decided = false;
@@ -54,12 +54,14 @@ SemValue BodyChecker::view(DType dtype, ArrayRef<int64_t> shape, const ast::Para
 bool BodyChecker::becomes(const SemValue &value, DType dtype, Range range) {
   if (value.isError())
     return false;
+  if (value.kind == SemValue::Kind::List)
+    return !listToTile(value, dtype, range).isError();
   bool fits = value.isData()     ? widensTo(value.dtype, dtype)
               : value.isNumber() ? fitsDtype(value.number, dtype)
                                  : false;
-  if (value.kind == SemValue::Kind::List)
-    return !listToTile(value, dtype, range).isError();
-  return fits || !undecided().isError();
+  if (!fits)
+    operands.reportUnfit(value, dtype, range);
+  return fits;
 }
 
 SemValue BodyChecker::toData(const SemValue &value, Range range) {
@@ -78,18 +80,16 @@ bool BodyChecker::isIndex(const SemValue &value) {
   return valid || !undecided().isError();
 }
 
-bool BodyChecker::checkShape(ArrayRef<int64_t> shape) {
+bool BodyChecker::isShape(ArrayRef<int64_t> shape) {
   return problemOf(shape) == ShapeProblem::None || !undecided().isError();
 }
 
-bool BodyChecker::refuseStorage(DType dtype) { return isStorage(dtype) && undecided().isError(); }
-
-bool BodyChecker::unifyDtypes(MutableArrayRef<Arg> args) {
+bool BodyChecker::unifyDtypes(MutableArrayRef<Arg> args, const llvm::Twine &what, Range range) {
   CommonDtype common = findCommonDtype(args);
-  if (common.problem == CommonDtype::Problem::Reported)
+  if (common.problem != CommonDtype::Problem::None) {
+    operands.reportDtypes(common, args, what, range);
     return false;
-  if (common.problem != CommonDtype::Problem::None)
-    return !undecided().isError();
+  }
   for (Arg &each : args) {
     if (!becomes(each.value, common.dtype, each.range))
       return false;
@@ -98,11 +98,13 @@ bool BodyChecker::unifyDtypes(MutableArrayRef<Arg> args) {
   return true;
 }
 
-bool BodyChecker::unifyShapes(MutableArrayRef<Arg> args) {
+bool BodyChecker::unifyShapes(MutableArrayRef<Arg> args, Range range) {
   CommonShape common = findCommonShape(args);
-  if (!common.shape)
-    return !undecided().isError();
-  if (!checkShape(*common.shape))
+  if (!common.shape) {
+    operands.reportShapes(common, args, range);
+    return false;
+  }
+  if (!operands.checkShape(*common.shape, range))
     return false;
   for (Arg &arg : args)
     arg.value = data(arg.value.dtype, *common.shape);
@@ -136,8 +138,10 @@ template <typename Visit> static void forEachNumber(const SemValue &list, Visit 
 /// Of numbers alone: whether a scalar with a dtype is a constant, only folding tells.
 SemValue BodyChecker::listToTile(const SemValue &list, std::optional<DType> dtype, Range range) {
   Shape shape;
-  if (!listShape(list, shape) || !checkShape(shape))
+  if (!listShape(list, shape))
     return undecided();
+  if (!operands.checkShape(shape, range))
+    return SemValue::error();
   if (!dtype) {
     bool anyFloat = false;
     std::optional<SemValue> first;
@@ -175,9 +179,8 @@ SemValue BodyChecker::evalSubscript(const ast::SubscriptExpr &expr) {
 SemValue BodyChecker::evalCall(const ast::CallExpr &expr) { return calls.evalCall(expr); }
 
 SemValue BodyChecker::unaryOfData(const ast::UnaryExpr &expr, SemValue operand) {
-  if (!operand.isData() || isStorage(operand.dtype) || neededBy(expr.op, operand.dtype))
-    return undecided();
-  return operand;
+  return operands.refuseUnary(expr, operand) ? SemValue::error()
+                                             : data(operand.dtype, operand.shape());
 }
 
 SemValue BodyChecker::binaryOfData(BinaryOp op, SemValue a, SemValue b, Range aRange, Range bRange,
@@ -189,23 +192,27 @@ SemValue BodyChecker::binaryOfData(BinaryOp op, SemValue a, SemValue b, Range aR
   Arg args[] = {{a, aRange, ""}, {b, bRange, ""}};
   if (!listsToTiles(args))
     return SemValue::error();
-  if (!args[0].value.isNumeric() || !args[1].value.isNumeric())
-    return undecided();
-  if (!unifyDtypes(args))
+  std::string what = "'" + ast::spelling(op).str() + "'";
+  for (const Arg &arg : args)
+    if (!arg.value.isNumeric()) {
+      operands.reportNoNumber(arg.value, arg.range, what);
+      return SemValue::error();
+    }
+  // A mismatch is shown at the operator, so that the operands' own underlines stay visible.
+  Range mismatch = opRange.isValid() ? opRange : range;
+  bool isOfFirst = args[0].value.isData();
+  DType first = args[0].value.dtype;
+  if (!unifyDtypes(args, what, mismatch))
     return SemValue::error();
   DType dtype = args[0].value.dtype;
-  if (isStorage(dtype) || neededBy(op, dtype))
-    return undecided();
-  return unifyShapes(args) ? data(resultOf(op, dtype), args[0].value.shape()) : SemValue::error();
-}
-
-bool BodyChecker::isForeign(const ast::Expr &expr) const {
-  const ast::Expr *root = &expr;
-  while (auto *member = dyn_cast<ast::MemberExpr>(root))
-    root = member->base.get();
-  auto *name = dyn_cast<ast::NameExpr>(root);
-  return name && isForeignModule(name->text) && !here.findLocal(name->text) &&
-         !here.scope->names.count(name->text);
+  if (operands.refuseStorage(dtype, isOfFirst && first == dtype ? aRange : bRange, what))
+    return SemValue::error();
+  if (neededBy(op, dtype)) {
+    operands.reportOperator(op, dtype, aRange, bRange, range, opRange);
+    return SemValue::error();
+  }
+  return unifyShapes(args, mismatch) ? data(resultOf(op, dtype), args[0].value.shape())
+                                     : SemValue::error();
 }
 
 SemValue BodyChecker::evalCast(const ast::CastExpr &expr) {
@@ -229,18 +236,21 @@ SemValue BodyChecker::evalCast(const ast::CastExpr &expr) {
     value = listToTile(value, std::nullopt, expr.range);
   if (value.isError())
     return value;
-  return isCastable(value, *target) ? data(*target, value.shape()) : undecided();
+  if (isCastable(value, *target))
+    return data(*target, value.shape());
+  operands.reportCast(value, *target, expr.range);
+  return SemValue::error();
 }
 
 SemValue BodyChecker::evalMember(const ast::MemberExpr &expr) {
-  if (isForeign(expr))
-    return undecided();
+  if (foreign.isForeignMember(expr))
+    return foreign.reportPrefixed(expr, nullptr);
   if (std::optional<SemValue> value = evalStaticMember(expr))
     return *value;
   SemValue base = eval(*expr.base);
   const std::string &member = expr.member.text;
-  if (base.isError())
-    return base;
+  if (base.isError() || operands.refuseNone(base, expr.base->range))
+    return SemValue::error();
   if (base.isData() || base.isView()) {
     if (member == "dtype")
       return SemValue::ofDtype(base.dtype);
@@ -268,6 +278,8 @@ SemValue BodyChecker::convertToType(SemValue value, const ast::TypeSpec &type, D
                                     Range range) {
   if (value.kind == SemValue::Kind::List)
     value = listToTile(value, dtype, range);
+  if (value.isData() && !widensTo(value.dtype, dtype))
+    return undecided();
   if (value.isError() || !becomes(value, dtype, range))
     return SemValue::error();
   Shape shape;
@@ -278,7 +290,7 @@ SemValue BodyChecker::convertToType(SemValue value, const ast::TypeSpec &type, D
     shape.push_back(*extent);
   }
   if (value.isNumber())
-    return checkShape(shape) ? data(dtype, shape) : SemValue::error();
+    return operands.checkShape(shape, type.range) ? data(dtype, shape) : SemValue::error();
   return value.shape() == ArrayRef<int64_t>(shape) ? data(dtype, shape) : undecided();
 }
 

@@ -11,6 +11,7 @@
 #include "frontend/Check/StatementTypes.h"
 #include "frontend/Check/TileTypes.h"
 #include "frontend/Sema/KernelSema.h"
+#include "frontend/Sema/Operands.h"
 #include "frontend/Sema/TypeRules.h"
 
 namespace tile {
@@ -41,20 +42,20 @@ public:
   SemValue view(DType dtype, llvm::ArrayRef<int64_t> shape, const ast::Param *param, bool isPart);
   /// A value with a dtype: numbers become index, f32 or bool.
   SemValue toData(const SemValue &value, Range range);
-  /// Does a value become one of the dtype without `as`? Undecided if not.
+  /// Does a value become one of the dtype without `as`? False after a report.
   bool becomes(const SemValue &value, DType dtype, Range range);
   /// Is it an integer scalar? Undecided if not.
   bool isIndex(const SemValue &value);
-  bool checkShape(llvm::ArrayRef<int64_t> shape);
-  bool refuseStorage(DType dtype);
-  bool unifyDtypes(llvm::MutableArrayRef<Arg> args);
-  bool unifyShapes(llvm::MutableArrayRef<Arg> args);
+  /// May a tile have the shape? Undecided if not.
+  bool isShape(llvm::ArrayRef<int64_t> shape);
+  bool unifyDtypes(llvm::MutableArrayRef<Arg> args, const llvm::Twine &what, Range range);
+  bool unifyShapes(llvm::MutableArrayRef<Arg> args, Range range);
   bool listsToTiles(llvm::MutableArrayRef<Arg> args);
   SemValue listToTile(const SemValue &list, std::optional<DType> dtype, Range range) override;
-  /// Does the expression begin with a module's name of another language?
-  bool isForeign(const ast::Expr &expr) const;
 
   BodyFacts facts;
+  ForeignCode foreign;
+  Operands operands;
   /// Grows with each operation that is not element-wise on scalars.
   unsigned effects = 0;
   AccessTypes accesses;

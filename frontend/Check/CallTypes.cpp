@@ -10,14 +10,19 @@ using llvm::dyn_cast;
 using llvm::StringRef;
 
 SemValue CallTypes::evalCall(const ast::CallExpr &expr) {
-  if (auto *member = dyn_cast<ast::MemberExpr>(expr.callee.get()))
-    if (body.isForeign(*member) || !here.findImport(*member->base)) // a method
-      return body.undecided();
+  if (auto *member = dyn_cast<ast::MemberExpr>(expr.callee.get())) {
+    if (body.foreign.isForeignMember(*member))
+      return body.foreign.reportPrefixed(*member, &expr);
+    if (body.foreign.reportMethod(expr, *member))
+      return SemValue::error();
+  }
   SemValue callee = body.eval(*expr.callee);
   if (callee.isError())
     return callee;
-  if (!callee.isFunction())
-    return body.undecided();
+  if (!callee.isFunction()) {
+    here.error(diag::notAFunction, expr.callee->range, describe(callee));
+    return SemValue::error();
+  }
   const FunctionValue &function = *callee.function;
   if (function.builtin && function.builtin->family == Builtin::Family::Access)
     return body.accesses.callAccess(*function.builtin, expr);
@@ -35,29 +40,6 @@ SemValue CallTypes::evalCall(const ast::CallExpr &expr) {
 }
 
 //===--- Functions --------------------------------------------------------===//
-
-std::optional<std::vector<const Arg *>> CallTypes::matchArguments(const ast::FnDecl &decl,
-                                                                  ArrayRef<Arg> args) {
-  if (args.size() > decl.params.size())
-    return std::nullopt;
-  std::vector<const Arg *> chosen(decl.params.size());
-  size_t positional = llvm::count_if(args, [](const Arg &arg) { return arg.name.empty(); });
-  for (size_t i = 0; i < args.size(); ++i) {
-    size_t slot = i;
-    if (!args[i].name.empty()) {
-      auto found = llvm::find_if(
-          decl.params, [&](const ast::FnParam &param) { return param.name.text == args[i].name; });
-      slot = size_t(found - decl.params.begin());
-      if (found == decl.params.end() || slot < positional || chosen[slot])
-        return std::nullopt;
-    }
-    chosen[slot] = &args[i];
-  }
-  for (size_t i = 0; i < chosen.size(); ++i)
-    if (!chosen[i] && !decl.params[i].defaultValue)
-      return std::nullopt;
-  return chosen;
-}
 
 /// In the frame of the call. False after an error.
 bool CallTypes::declareParameters(const FunctionValue &function, ArrayRef<const Arg *> chosen,
@@ -94,12 +76,13 @@ bool CallTypes::declareParameters(const FunctionValue &function, ArrayRef<const 
 SemValue CallTypes::callFunction(const FunctionValue &function, std::vector<Arg> args,
                                  Range range) {
   const ast::FnDecl &decl = *function.decl;
-  bool recurs = llvm::any_of(here.calls, [&](const CallSite &at) { return at.function == &decl; });
-  if (recurs || here.calls.size() >= limits::callDepth || ++inlinedCalls > limits::inlinedCalls)
+  if (body.operands.refuseRecursion(decl, range))
+    return SemValue::error();
+  if (here.calls.size() >= limits::callDepth || ++inlinedCalls > limits::inlinedCalls)
     return body.undecided();
-  std::optional<std::vector<const Arg *>> chosen = matchArguments(decl, args);
+  std::optional<std::vector<const Arg *>> chosen = body.operands.matchArguments(decl, args, range);
   if (!chosen)
-    return body.undecided();
+    return SemValue::error();
   here.frames.push_back({Scope()});
   const Module *outer = std::exchange(here.scope, &here.modules.get(decl.range.file));
   auto outerEnded = std::exchange(here.ended, {});
@@ -149,11 +132,11 @@ SemValue CallTypes::callBuiltin(const Builtin &builtin, std::vector<Arg> args, R
   case Family::Scan:
     return body.tiles.callScan(builtin, args, range);
   case Family::Join:
-    return body.tiles.callJoin(builtin, args);
+    return body.tiles.callJoin(builtin, args, range);
   case Family::Order:
-    return body.tiles.callOrder(builtin, args);
+    return body.tiles.callOrder(builtin, args, range);
   case Family::Random:
-    return body.tiles.callRandom(builtin, args);
+    return body.tiles.callRandom(builtin, args, range);
   case Family::Range:
     return body.tiles.callRange(builtin, args, range);
   case Family::Other:
@@ -188,16 +171,21 @@ static std::optional<SemValue> fold(KernelContext &here, StringRef name, ArrayRe
 SemValue CallTypes::callUnary(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   if (std::optional<SemValue> folded = fold(here, builtin.name, args, range))
     return *folded;
-  SemValue value = args[0].value;
-  if (!value.isNumeric())
-    return body.undecided();
-  if (value.isInt())
-    value = SemValue::ofFloat(toDouble(value.number));
-  value = body.toData(value, args[0].range);
-  if (value.isError())
-    return value;
-  if (isStorage(value.dtype) || !isFloat(value.dtype))
-    return body.undecided();
+  Arg &arg = args[0];
+  std::string what = ("'" + StringRef(builtin.name) + "'").str();
+  if (!arg.value.isNumeric()) {
+    here.error(diag::wrongOperand, arg.range, what, "a number or tile", describe(arg.value));
+    return SemValue::error();
+  }
+  if (arg.value.isInt())
+    arg.value = SemValue::ofFloat(toDouble(arg.value.number));
+  SemValue value = body.toData(arg.value, arg.range);
+  if (value.isError() || body.operands.refuseStorage(value.dtype, arg.range, what))
+    return SemValue::error();
+  if (!isFloat(value.dtype)) {
+    here.error(diag::needsFloat, arg.range, builtin.name, describe(arg.value));
+    return SemValue::error();
+  }
   return body.data(resultOf(builtin.name, value.dtype), value.shape());
 }
 
@@ -206,34 +194,39 @@ SemValue CallTypes::callElement(const Builtin &builtin, std::vector<Arg> &args, 
   if (name == "identity")
     return args[0].value;
   if (name == "where")
-    return callWhere(args);
+    return callWhere(args, range);
   if (std::optional<SemValue> folded = fold(here, name, args, range))
     return *folded;
   if (name == "pow")
     for (Arg &arg : args)
       if (arg.value.isInt())
         arg.value = SemValue::ofFloat(toDouble(arg.value.number));
-  if (!body.unifyDtypes(args))
+  std::string what = ("'" + name + "'").str();
+  if (!body.unifyDtypes(args, what, range))
     return SemValue::error();
   DType dtype = args[0].value.dtype;
-  if (isStorage(dtype) || neededBy(name, dtype))
-    return body.undecided();
-  if (!body.unifyShapes(args))
-    return SemValue::error();
-  return body.data(resultOf(name, dtype), args[0].value.shape());
+  auto takesDtype = [&] {
+    return !body.operands.refuseStorage(dtype, range, what) &&
+           !body.operands.refuseDtype(name, dtype, range);
+  };
+  // Of two mistakes one is reported, and which depends on the family.
+  bool meets = builtin.family == Builtin::Family::Element
+                   ? body.unifyShapes(args, range) && takesDtype()
+                   : takesDtype() && body.unifyShapes(args, range);
+  return meets ? body.data(resultOf(name, dtype), args[0].value.shape()) : SemValue::error();
 }
 
-SemValue CallTypes::callWhere(std::vector<Arg> &args) {
+SemValue CallTypes::callWhere(std::vector<Arg> &args, Range range) {
   SemValue &condition = args[0].value;
   bool isBool = condition.isBoolNumber() || (condition.isData() && condition.dtype == DType::Bool);
   if (!isBool)
     return body.undecided();
   if (condition.isBoolNumber() && args[1].value.isNumber() && args[2].value.isNumber())
     return args[condition.getBool() ? 1 : 2].value;
-  if (!body.unifyDtypes(llvm::MutableArrayRef(args).drop_front()))
+  if (!body.unifyDtypes(llvm::MutableArrayRef(args).drop_front(), "'where'", range))
     return SemValue::error();
   condition = body.data(DType::Bool, condition.shape());
-  return body.unifyShapes(args) ? args[1].value : SemValue::error();
+  return body.unifyShapes(args, range) ? args[1].value : SemValue::error();
 }
 
 SemValue CallTypes::callDebug(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -247,7 +240,7 @@ SemValue CallTypes::callDebug(const Builtin &builtin, std::vector<Arg> &args, Ra
       else if (arg.value.kind != SemValue::Kind::String && !arg.value.isNumeric())
         return body.undecided();
     }
-    return tiles.empty() || body.unifyShapes(tiles) ? SemValue::ofVoid() : SemValue::error();
+    return tiles.empty() || body.unifyShapes(tiles, range) ? SemValue::ofVoid() : SemValue::error();
   }
   const SemValue &condition = args[0].value;
   bool isBool = condition.isBoolNumber() || (condition.isData() && condition.dtype == DType::Bool);

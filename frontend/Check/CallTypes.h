@@ -16,15 +16,11 @@ public:
   SemValue callBuiltin(const Builtin &builtin, std::vector<Arg> args, Range range);
 
 private:
-  /// The arguments in the order of the parameters, null where a default stands; none if they do not
-  /// fit.
-  std::optional<std::vector<const Arg *>> matchArguments(const ast::FnDecl &decl,
-                                                         llvm::ArrayRef<Arg> args);
   bool declareParameters(const FunctionValue &function, llvm::ArrayRef<const Arg *> chosen,
                          Range range);
   SemValue callUnary(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callElement(const Builtin &builtin, std::vector<Arg> &args, Range range);
-  SemValue callWhere(std::vector<Arg> &args);
+  SemValue callWhere(std::vector<Arg> &args, Range range);
   SemValue callDebug(const Builtin &builtin, std::vector<Arg> &args, Range range);
 
   unsigned inlinedCalls = 0;

@@ -68,7 +68,7 @@ Ways StatementTypes::checkConstFor(const ast::ForStmt &stmt) {
     if (args->size() == 3)
       low = body.constInt(first.value, first.range, "the start of `const for`");
     std::optional<int64_t> high = body.constInt(last.value, last.range, "the end of `const for`");
-    if (!size || !low || !high || !body.checkShape({*size}))
+    if (!size || !low || !high || !body.operands.checkShape({*size}, args->back().range))
       return {};
     std::optional<uint64_t> trips = countTripsOf(*low, *high, *size, /*inclusive=*/false);
     return checkTrips(stmt, trips.value_or(0), [&](uint64_t trip) {
@@ -140,11 +140,14 @@ Ways StatementTypes::checkFor(const ast::ForStmt &stmt) {
       return {};
     std::optional<int64_t> size =
         body.constInt(args->back().value, args->back().range, "the size of a block");
-    if (!size || !body.checkShape({*size}))
+    if (!size || !body.operands.checkShape({*size}, args->back().range))
       return {};
-    const SemValue &high = (*args)[args->size() - 2].value;
-    bool hasLow = args->size() < 3 || body.isIndex(args->front().value);
-    if (!body.isIndex(high) || !hasLow)
+    const Arg &first = args->front(), &last = (*args)[args->size() - 2];
+    const SemValue &high = last.value;
+    bool hasLow = args->size() < 3 ||
+                  body.operands.isIndex(first.value, first.range, "the start of 'blocks'"),
+         hasHigh = body.operands.isIndex(high, last.range, "the end of 'blocks'");
+    if (!hasLow || !hasHigh)
       return {};
     RangeValue range;
     range.start = variable;
@@ -153,8 +156,11 @@ Ways StatementTypes::checkFor(const ast::ForStmt &stmt) {
     variable = SemValue::of(std::move(range));
   } else {
     SemValue step = stmt.step ? body.eval(*stmt.step) : SemValue::ofInt(1);
-    bool hasLow = body.isIndex(body.eval(*stmt.lo)), hasHigh = body.isIndex(body.eval(*stmt.hi));
-    if (!hasLow || !hasHigh || !body.isIndex(step))
+    bool hasLow = body.operands.isIndex(body.eval(*stmt.lo), stmt.lo->range, "the start of a loop"),
+         hasHigh = body.operands.isIndex(body.eval(*stmt.hi), stmt.hi->range, "the end of a loop"),
+         hasStep = body.operands.isIndex(step, stmt.step ? stmt.step->range : stmt.range,
+                                         "the step of a loop");
+    if (!hasLow || !hasHigh || !hasStep)
       return {};
   }
   if (!readAttributes(stmt.attributes, /*mayLeave=*/false))

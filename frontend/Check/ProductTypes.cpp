@@ -15,7 +15,7 @@ SemValue TileTypes::callDot(ArrayRef<Arg> args) {
               a.rank() >= 2 && b.rank() >= 2 && multiply(a.dtype, b.dtype);
   std::optional<DType> sum = fits ? productDtype(a.dtype) : std::nullopt;
   std::optional<Shape> shape = sum ? productShape(a.shape(), b.shape()) : std::nullopt;
-  if (!shape || !body.checkShape(*shape))
+  if (!shape || !body.isShape(*shape))
     return body.undecided();
   if (args.size() < 3 || !args[2].name.empty())
     return body.data(*sum, *shape);
@@ -39,7 +39,7 @@ SemValue TileTypes::callTake(std::vector<Arg> &args) {
   if (!axis)
     return SemValue::error();
   Shape shape = takenShape(source.shape(), *axis, at.shape());
-  return body.checkShape(shape) ? body.data(source.dtype, shape) : SemValue::error();
+  return body.isShape(shape) ? body.data(source.dtype, shape) : SemValue::error();
 }
 
 SemValue TileTypes::callView(ArrayRef<Arg> args) {

@@ -151,7 +151,7 @@ void StatementTypes::assignName(const ast::Expr &target, SemValue value, Range r
 
 void StatementTypes::checkStore(const ast::AssignStmt &stmt, const ast::SubscriptExpr &target) {
   SemValue base = body.eval(*target.base);
-  if (base.isError()) {
+  if (base.isError() || body.operands.refuseNone(base, target.base->range)) {
     (void)body.eval(*stmt.value);
     return;
   }

@@ -28,7 +28,7 @@ std::optional<Shape> TileTypes::evalShape(const Arg &arg) {
       return std::nullopt;
     shape.push_back(*extent);
   }
-  return body.checkShape(shape) ? std::optional(shape) : std::nullopt;
+  return body.operands.checkShape(shape, arg.range) ? std::optional(shape) : std::nullopt;
 }
 
 std::optional<Shape> TileTypes::evalPermutation(const Arg &arg, int64_t rank) {
@@ -59,7 +59,8 @@ std::optional<int64_t> TileTypes::evalAxis(ArrayRef<Arg> args, const SemValue &t
   return axis;
 }
 
-std::optional<std::vector<Arg>> TileTypes::tilesOf(const Arg &operand, bool mayBeTuple) {
+std::optional<std::vector<Arg>> TileTypes::tilesOf(const Arg &operand, bool mayBeTuple,
+                                                   Range range) {
   std::vector<Arg> tiles;
   if (mayBeTuple && operand.value.isTuple())
     for (const SemValue &element : *operand.value.elements)
@@ -69,9 +70,15 @@ std::optional<std::vector<Arg>> TileTypes::tilesOf(const Arg &operand, bool mayB
   bool valid = !tiles.empty();
   for (const Arg &tile : tiles)
     valid = valid && tile.value.isData() && !isStorage(tile.value.dtype);
-  if (!valid || (body.unifyShapes(tiles) && tiles[0].value.rank() == 0))
+  if (!valid) {
     (void)body.undecided();
-  return body.isDecided() ? std::optional(tiles) : std::nullopt;
+    return std::nullopt;
+  }
+  if (!body.unifyShapes(tiles, range))
+    return std::nullopt;
+  if (tiles[0].value.rank() == 0)
+    (void)body.undecided();
+  return tiles;
 }
 
 static SemValue joined(std::vector<SemValue> results) {
@@ -109,8 +116,9 @@ SemValue TileTypes::callShape(const Builtin &builtin, std::vector<Arg> &args) {
       return body.data(DType::Index, {args[0].value.range->size});
     std::optional<int64_t> count =
         body.constInt(args[0].value, args[0].range, "the size of 'iota'");
-    return count && body.checkShape({*count}) ? body.data(DType::Index, {*count})
-                                              : SemValue::error();
+    return count && body.operands.checkShape({*count}, args[0].range)
+               ? body.data(DType::Index, {*count})
+               : SemValue::error();
   }
   if (name == "permute" && args[0].value.isView()) {
     std::optional<Shape> order = evalPermutation(args[1], int64_t(args[0].value.extents.size()));
@@ -125,6 +133,8 @@ SemValue TileTypes::callShape(const Builtin &builtin, std::vector<Arg> &args) {
     std::optional<Shape> order = evalPermutation(args[1], value.rank());
     return order ? permuted(value, *order) : SemValue::error();
   }
+  if (name == "reshape" && body.foreign.reportOpenExtent(args[1], value.shape()))
+    return SemValue::error();
   std::optional<Shape> shape = evalShape(args[1]);
   if (!shape)
     return SemValue::error();
@@ -139,17 +149,19 @@ SemValue TileTypes::callRange(const Builtin &builtin, std::vector<Arg> &args, Ra
     return body.undecided();
   std::optional<int64_t> size =
       body.constInt(args[1].value, args[1].range, "the size of an index range");
-  if (!size || !body.checkShape({*size}))
+  if (!size || !body.operands.checkShape({*size}, args[1].range))
     return SemValue::error();
   RangeValue result;
   result.size = *size;
-  auto position = [&](const SemValue &value) {
-    return value.isInt()         ? value
-           : body.isIndex(value) ? body.data(DType::Index)
-                                 : SemValue::error();
+  auto position = [&](const Arg &arg, StringRef what) {
+    return arg.value.isInt()                                   ? arg.value
+           : body.operands.isIndex(arg.value, arg.range, what) ? body.data(DType::Index)
+                                                               : SemValue::error();
   };
-  result.start = position(args[0].value);
-  if (name == "block" && result.start.isInt())
+  bool isBlock = name == "block";
+  result.start =
+      position(args[0], isBlock ? "the number of a block" : "the start of an index range");
+  if (isBlock && result.start.isInt())
     result.start = body.binary(ast::BinaryOp::mul, result.start, SemValue::ofInt(*size),
                                args[0].range, range, range);
   if (const Arg *step = findNamed(args, "step")) {
@@ -161,7 +173,7 @@ SemValue TileTypes::callRange(const Builtin &builtin, std::vector<Arg> &args, Ra
     result.step = *value;
   }
   if (const Arg *end = findNamed(args, "end"))
-    result.end = position(end->value);
+    result.end = position(*end, "the end of an index range");
   if (result.start.isError() || (result.end && result.end->isError()))
     return SemValue::error();
   return SemValue::of(std::move(result));
@@ -234,11 +246,11 @@ SemValue TileTypes::callScan(const Builtin &builtin, std::vector<Arg> &args, Ran
     if (const Arg *given = findNamed(args, word); given && !given->value.isBoolNumber())
       return body.undecided();
   bool isUser = name == "scan" || name == "reduce";
-  std::optional<std::vector<Arg>> tiles = tilesOf(args[isUser ? 1 : 0], isUser);
+  std::optional<std::vector<Arg>> tiles = tilesOf(args[isUser ? 1 : 0], isUser, range);
   if (!tiles)
     return SemValue::error();
   const SemValue &first = (*tiles)[0].value;
-  std::optional<int64_t> axis = evalAxis(args, first);
+  std::optional<int64_t> axis = first.rank() ? evalAxis(args, first) : std::nullopt;
   if (!axis)
     return SemValue::error();
   if (!isUser) {
@@ -256,7 +268,7 @@ SemValue TileTypes::callScan(const Builtin &builtin, std::vector<Arg> &args, Ran
 
 //===--- Joins, orders, random numbers ------------------------------------===//
 
-SemValue TileTypes::callConcat(bool isStack, ArrayRef<Arg> args) {
+SemValue TileTypes::callConcat(bool isStack, ArrayRef<Arg> args, Range range) {
   const SemValue &list = args[0].value;
   if (list.kind != SemValue::Kind::List && !list.isTuple())
     return body.undecided();
@@ -268,7 +280,7 @@ SemValue TileTypes::callConcat(bool isStack, ArrayRef<Arg> args) {
   }
   if (tiles.empty())
     return body.undecided();
-  if (!body.unifyDtypes(tiles))
+  if (!body.unifyDtypes(tiles, isStack ? "'stack'" : "'concat'", range))
     return SemValue::error();
   int64_t rank = tiles[0].value.rank() + (isStack ? 1 : 0);
   const Arg *given = findNamed(args, "axis");
@@ -281,16 +293,16 @@ SemValue TileTypes::callConcat(bool isStack, ArrayRef<Arg> args) {
   if (!axis)
     return body.undecided();
   JoinedShape shape = joinedShape(tiles, *axis, /*isNew=*/isStack);
-  if (!shape.shape || !body.checkShape(*shape.shape))
+  if (!shape.shape || !body.isShape(*shape.shape))
     return body.undecided();
   return body.data(tiles[0].value.dtype, *shape.shape);
 }
 
-SemValue TileTypes::callJoin(const Builtin &builtin, std::vector<Arg> &args) {
+SemValue TileTypes::callJoin(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   ++body.effects;
   if (name == "concat" || name == "stack")
-    return callConcat(name == "stack", args);
+    return callConcat(name == "stack", args, range);
   const SemValue &source = args[0].value;
   if (!source.isData() || source.rank() == 0)
     return body.undecided();
@@ -301,10 +313,10 @@ SemValue TileTypes::callJoin(const Builtin &builtin, std::vector<Arg> &args) {
     return source;
   std::optional<int64_t> count =
       body.constInt(args[1].value, args[1].range, "the count of 'repeat'");
-  if (!count || !body.checkShape({*count}))
+  if (!count || !body.isShape({*count}))
     return SemValue::error();
   Shape shape = repeatedShape(source.shape(), *axis, *count);
-  return body.checkShape(shape) ? body.data(source.dtype, shape) : SemValue::error();
+  return body.isShape(shape) ? body.data(source.dtype, shape) : SemValue::error();
 }
 
 SemValue TileTypes::callTopk(ArrayRef<Arg> args) {
@@ -329,20 +341,20 @@ SemValue TileTypes::callHistogram(ArrayRef<Arg> args) {
   if (!source.isData() || !isInteger(source.dtype))
     return body.undecided();
   std::optional<int64_t> count = body.constInt(args[1].value, args[1].range, "the number of bins");
-  if (!count || !body.checkShape({*count}))
+  if (!count || !body.operands.checkShape({*count}, args[1].range))
     return SemValue::error();
   if (const Arg *mask = findNamed(args, "mask")) {
     if (!isBool(mask->value))
       return body.undecided();
     Shape shape(source.rank() ? source.shape() : ArrayRef<int64_t>{1});
     Arg pair[] = {{body.data(DType::I32, shape), args[0].range, ""}, *mask};
-    if (!body.unifyShapes(pair))
+    if (!body.unifyShapes(pair, mask->range))
       return SemValue::error();
   }
   return body.data(DType::I32, {*count});
 }
 
-SemValue TileTypes::callOrder(const Builtin &builtin, std::vector<Arg> &args) {
+SemValue TileTypes::callOrder(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   ++body.effects;
   body.facts.reduces = true;
@@ -353,7 +365,7 @@ SemValue TileTypes::callOrder(const Builtin &builtin, std::vector<Arg> &args) {
   const Arg *descending = findNamed(args, "descending");
   if (descending && !descending->value.isBoolNumber())
     return body.undecided();
-  std::optional<std::vector<Arg>> tiles = tilesOf(args[0], /*mayBeTuple=*/true);
+  std::optional<std::vector<Arg>> tiles = tilesOf(args[0], /*mayBeTuple=*/true, range);
   if (!tiles || !evalAxis(args, (*tiles)[0].value))
     return SemValue::error();
   std::vector<SemValue> results;
@@ -362,7 +374,7 @@ SemValue TileTypes::callOrder(const Builtin &builtin, std::vector<Arg> &args) {
   return joined(std::move(results));
 }
 
-SemValue TileTypes::callRandom(const Builtin &builtin, std::vector<Arg> &args) {
+SemValue TileTypes::callRandom(const Builtin &builtin, std::vector<Arg> &args, Range range) {
   StringRef name = builtin.name;
   ++body.effects;
   if (!isWhole(args[0].value) || args[0].value.rank() != 0 || !isWhole(args[1].value))
@@ -371,11 +383,11 @@ SemValue TileTypes::callRandom(const Builtin &builtin, std::vector<Arg> &args) {
   if (name != "randint")
     return body.data(name == "random_bits" ? DType::U32 : DType::F32, shape);
   llvm::MutableArrayRef<Arg> bounds = llvm::MutableArrayRef(args).drop_front(2);
-  if (!body.unifyDtypes(bounds))
+  if (!body.unifyDtypes(bounds, "'randint'", range))
     return SemValue::error();
   DType dtype = bounds[0].value.dtype;
   if (!isInteger(dtype))
     return body.undecided();
   Arg operands[] = {{body.data(dtype, shape), args[1].range, ""}, bounds[0], bounds[1]};
-  return body.unifyShapes(operands) ? operands[0].value : SemValue::error();
+  return body.unifyShapes(operands, range) ? operands[0].value : SemValue::error();
 }

@@ -16,9 +16,9 @@ public:
   SemValue callReduce(const Builtin &builtin, std::vector<Arg> &args);
   SemValue callRange(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callScan(const Builtin &builtin, std::vector<Arg> &args, Range range);
-  SemValue callJoin(const Builtin &builtin, std::vector<Arg> &args);
-  SemValue callOrder(const Builtin &builtin, std::vector<Arg> &args);
-  SemValue callRandom(const Builtin &builtin, std::vector<Arg> &args);
+  SemValue callJoin(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callOrder(const Builtin &builtin, std::vector<Arg> &args, Range range);
+  SemValue callRandom(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue callOther(const Builtin &builtin, std::vector<Arg> &args, Range range);
   SemValue permuted(const SemValue &value, llvm::ArrayRef<int64_t> order);
 
@@ -27,10 +27,10 @@ private:
   std::optional<Shape> evalPermutation(const Arg &arg, int64_t rank);
   std::optional<int64_t> evalAxis(llvm::ArrayRef<Arg> args, const SemValue &tile);
   /// The tiles of `x` or `(x, y)`, of one shape that is no scalar's; none if they are not.
-  std::optional<std::vector<Arg>> tilesOf(const Arg &operand, bool mayBeTuple);
+  std::optional<std::vector<Arg>> tilesOf(const Arg &operand, bool mayBeTuple, Range range);
   SemValue callCombined(const Builtin &builtin, const Arg &function, llvm::ArrayRef<Arg> tiles,
                         const Shape &shape, Range range);
-  SemValue callConcat(bool isStack, llvm::ArrayRef<Arg> args);
+  SemValue callConcat(bool isStack, llvm::ArrayRef<Arg> args, Range range);
   SemValue callTopk(llvm::ArrayRef<Arg> args);
   SemValue callHistogram(llvm::ArrayRef<Arg> args);
   SemValue callDot(llvm::ArrayRef<Arg> args);

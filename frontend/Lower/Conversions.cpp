@@ -16,15 +16,6 @@
 using namespace mlir;
 using namespace tile;
 
-bool Conversions::refuseStorage(DType dtype, Range range, const Twine &what) {
-  if (!isStorage(dtype))
-    return false;
-  StringRef name = dtypeSpelling(dtype);
-  here.error(diag::storageDtype, range, what.str(), name)
-      .note("convert it first: `x as " + Twine(isFloat8(dtype) ? "f32" : "i32") + "`");
-  return true;
-}
-
 /// `value` rounded once to the nearest even of `type`; 8-bit floats saturate to finite.
 /// Once: a number in the source has the precision of a double, and rounding it to f32 first would
 /// round f16 twice.
@@ -42,22 +33,15 @@ mlir::Value Conversions::toDtype(const SemValue &value, DType dtype, Range range
   if (value.isData()) {
     if (widensTo(value.dtype, dtype))
       return emitter.emitCast(ssaOf(value), value.dtype, dtype, emitter.loc(range));
-    DiagnosticBuilder report =
-        here.error(diag::dtypeMismatch, range, "this", dtypeSpelling(dtype), describe(value));
-    report.note("convert it with `as " + dtypeSpelling(dtype) + "`");
+    operands.reportUnfit(value, dtype, range);
     return {};
   }
   if (value.kind == SemValue::Kind::List) {
     SemValue tile = tables.listToTile(value, dtype, range);
     return tile.isError() ? mlir::Value() : ssaOf(tile);
   }
-  if (!value.isNumber()) {
-    here.error(diag::wrongOperand, range, "this",
-               "a number or tile of " + dtypeSpelling(dtype).str(), describe(value));
-    return {};
-  }
-  if (!fitsDtype(value.number, dtype)) {
-    here.error(diag::valueDoesNotFit, range, describe(value), dtypeSpelling(dtype));
+  if (!value.isNumber() || !fitsDtype(value.number, dtype)) {
+    operands.reportUnfit(value, dtype, range);
     return {};
   }
   Location location = emitter.loc(range);
@@ -89,80 +73,15 @@ SemValue Conversions::toData(const SemValue &value, Range range) {
 mlir::Value Conversions::toIndex(const SemValue &value, Range range, const Twine &what) {
   if (value.isError())
     return {};
-  bool valid = value.isInt() || (value.isData() && value.rank() == 0 && widensToIndex(value.dtype));
-  if (valid)
+  if (operands.isIndex(value, range, what))
     return toDtype(value, DType::Index, range);
-  DiagnosticBuilder report =
-      here.error(diag::wrongOperand, range, what.str(), "an integer scalar", describe(value));
-  if (value.isData() && value.dtype == DType::U64)
-    report.note("u64 does not widen to index, which has a sign: convert it with `as index`");
   return {};
 }
 
-/// The usual cause of an index that meets a float: `var s = 0;`. Only for a literal in decimal, as
-/// ".0" is put behind its text.
-bool Conversions::addVarFix(DiagnosticBuilder &report, const Arg &arg, DType wanted) {
-  Binding *variable = here.findLocal(sources.text(arg.range));
-  if (!variable || !variable->isVar || !variable->initial ||
-      !isa<ast::IntLiteral>(variable->initial))
-    return false;
-  std::string name = sources.text(arg.range).str(),
-              value = sources.text(variable->initial->range).str() + ".0";
-  if (!llvm::all_of(StringRef(value).drop_back(2), llvm::isDigit)) // 0x10, 1_000
-    return false;
-  if (wanted != DType::F32)
-    value += " as " + dtypeSpelling(wanted).str();
-  report.note(variable->declared, "'" + name + "' began as an integer, which makes it an index")
-      .fixIt(variable->initial->range, value, "begin with a float");
-  return true;
-}
-
 bool Conversions::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Range range) {
-  using Problem = CommonDtype::Problem;
   CommonDtype common = findCommonDtype(args);
-  if (common.problem == Problem::Reported)
-    return false;
-  const Arg &first = args[common.first], &arg = args[common.second];
-  if (common.problem == Problem::NotNumeric) {
-    here.error(diag::wrongOperand, arg.range, what.str(), "numbers or tiles", describe(arg.value));
-    return false;
-  }
-  if (common.problem == Problem::Differ) {
-    DType a = first.value.dtype, b = arg.value.dtype;
-    DiagnosticBuilder report =
-        here.error(diag::dtypeMismatch, range, what.str(), dtypeSpelling(a), dtypeSpelling(b));
-    report.secondary(first.range, describe(first.value)).secondary(arg.range, describe(arg.value));
-    // Which one a fix converts to: the float of both, else the wider one.
-    DType better = isFloat(a) != isFloat(b)     ? (isFloat(a) ? a : b)
-                   : bitWidth(a) >= bitWidth(b) ? a
-                                                : b;
-    const Arg &narrow = first.value.dtype == better ? arg : first;
-    StringRef text = sources.text(narrow.range);
-    if (narrow.value.dtype == DType::Index && isFloat(better) && addVarFix(report, narrow, better))
-      return false;
-    bool isTarget = foreign.isAssigned(narrow.range); // of `acc += v`, which cannot be converted
-    if (isTarget && isFloat(narrow.value.dtype) && isFloat(better))
-      foreign.addAccumulatorFix(report, narrow, better);
-    else if (isFloat(narrow.value.dtype) && (text.starts_with("sum(") || text.starts_with("prod(")))
-      report.note("convert before it is added up, not the rounded result: `" +
-                  text.take_until([](char c) { return c == '('; }) + "(x as " +
-                  dtypeSpelling(better) + ")`");
-    else if (isFloat(narrow.value.dtype) && text.starts_with("dot("))
-      report.note("give the sum to the product, which then adds in its dtype: `dot(a, b, acc)`");
-    else if (isFloat(better) && !isTarget)
-      foreign.addConversion(report, narrow.range, better);
-    else
-      report.note("convert one of them with `as " + dtypeSpelling(better) + "`");
-    return false;
-  }
-  if (common.problem == Problem::NotWhole) {
-    DiagnosticBuilder report = here.error(diag::valueDoesNotFit, arg.range, describe(arg.value),
-                                          dtypeSpelling(common.dtype));
-    report.secondary(first.range, describe(first.value));
-    if (foreign.isAssigned(first.range) ? !addVarFix(report, first, DType::F32) : false)
-      report.note("declare it as a float, as in `var s = 0.0;`");
-    else if (!foreign.isAssigned(first.range))
-      foreign.addConversion(report, first.range, DType::F32);
+  if (common.problem != CommonDtype::Problem::None) {
+    operands.reportDtypes(common, args, what, range);
     return false;
   }
   for (Arg &each : args) {
@@ -178,22 +97,7 @@ bool Conversions::unifyDtypes(MutableArrayRef<Arg> args, const Twine &what, Rang
 bool Conversions::unifyShapes(MutableArrayRef<Arg> args, Range range) {
   CommonShape common = findCommonShape(args);
   if (!common.shape) {
-    size_t other = common.first, i = common.second;
-    DiagnosticBuilder report =
-        here.error(diag::shapeMismatch, range, describeShape(args[other].value.shape()),
-                   describeShape(args[i].value.shape()));
-    report.secondary(args[other].range, describe(args[other].value))
-        .secondary(args[i].range, describe(args[i].value));
-    // A column against a matrix, as in x[m, n] * s[m].
-    const Arg &longer = args[other].value.rank() >= args[i].value.rank() ? args[other] : args[i];
-    const Arg &shorter = &longer == &args[i] ? args[other] : args[i];
-    Shape column(shorter.value.shape()), joined(longer.value.shape());
-    column.push_back(1);
-    if (shorter.value.rank() < longer.value.rank() && joinShapes(joined, column))
-      report.note("shapes are aligned at the right: make the shorter one a column with `" +
-                  (sources.text(shorter.range).size() <= 20 ? sources.text(shorter.range).str()
-                                                            : std::string("x")) +
-                  "[:, None]`");
+    operands.reportShapes(common, args, range);
     return false;
   }
   if (!checkShape(*common.shape, range))
@@ -203,21 +107,6 @@ bool Conversions::unifyShapes(MutableArrayRef<Arg> args, Range range) {
         ofData(emitter.emitBroadcast(ssaOf(arg.value), *common.shape, emitter.loc(arg.range)),
                arg.value.dtype);
   return true;
-}
-
-bool Conversions::checkShape(ArrayRef<int64_t> shape, Range range) {
-  switch (problemOf(shape)) {
-  case ShapeProblem::None:
-    return true;
-  case ShapeProblem::Empty:
-    here.error(diag::emptyTile, range,
-               *llvm::find_if(shape, [](int64_t each) { return each < 1; }));
-    return false;
-  case ShapeProblem::TooLarge:
-    here.error(diag::tileTooLarge, range, describeShape(shape));
-    return false;
-  }
-  return false;
 }
 
 SemValue Conversions::castTo(const SemValue &value, DType to, Range range) {
@@ -265,25 +154,8 @@ SemValue Conversions::castTo(const SemValue &value, DType to, Range range) {
     }
   }
   if (!isCastable(value, to)) {
-    DiagnosticBuilder report = here.error(diag::badCast, range, describe(value), dtypeSpelling(to));
-    if (value.isNumeric() && to == DType::Bool)
-      report.note("compare instead: `x != 0`");
-    else if (value.isNumeric())
-      report.note(dtypeSpelling(to) +
-                  " is only loaded and converted from, as tensors of it are `in` only");
+    operands.reportCast(value, to, range);
     return SemValue::error();
   }
   return ofData(emitter.emitCast(ssaOf(value), value.dtype, to, emitter.loc(range)), to);
-}
-
-bool Conversions::refuseNone(const SemValue &value, Range range) {
-  if (!value.isNone())
-    return false;
-  DiagnosticBuilder report =
-      value.text.empty() ? here.error(diag::wrongOperand, range, "an access", "a tensor", "None")
-                         : here.error(diag::droppedParameter, range, value.text);
-  if (auto gone = here.dropped.find(value.text); gone != here.dropped.end())
-    report.note(gone->second, "it is passed only where this condition holds");
-  report.note("use it under a `const if` that has the tensor itself as its condition");
-  return true;
 }

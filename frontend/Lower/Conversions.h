@@ -11,9 +11,13 @@ public:
   explicit Conversions(Lowering &lowering) : LowerPart(lowering) {}
 
   SemValue castTo(const SemValue &value, DType to, Range range);
-  bool checkShape(llvm::ArrayRef<int64_t> shape, Range range);
+  bool checkShape(llvm::ArrayRef<int64_t> shape, Range range) {
+    return operands.checkShape(shape, range);
+  }
   /// Reports that `what` does not take the dtype, if it is one that only stores. True if so.
-  bool refuseStorage(DType dtype, Range range, const llvm::Twine &what);
+  bool refuseStorage(DType dtype, Range range, const llvm::Twine &what) {
+    return operands.refuseStorage(dtype, range, what);
+  }
   /// A value as SSA: numbers without a dtype become index, f32 or bool. An error after an error.
   SemValue toData(const SemValue &value, Range range);
   /// A compile-time number at a dtype, or a value that has it already; integers widen to index.
@@ -25,10 +29,8 @@ public:
   bool unifyDtypes(llvm::MutableArrayRef<Arg> args, const llvm::Twine &what, Range range);
   /// Brings SSA values to one shape. False after an error.
   bool unifyShapes(llvm::MutableArrayRef<Arg> args, Range range);
-  /// Adds how to begin a `var` that began as an integer and meets floats.
-  bool addVarFix(DiagnosticBuilder &report, const Arg &arg, DType wanted);
   /// Reports the use of a tensor that does not exist. True if so.
-  bool refuseNone(const SemValue &value, Range range);
+  bool refuseNone(const SemValue &value, Range range) { return operands.refuseNone(value, range); }
 };
 
 } // namespace tile

@@ -416,11 +416,8 @@ Type Accesses::accessType(const AccessSpec &access, DType dtype) {
 SemValue Accesses::emitLoad(const AccessSpec &access, mlir::Value pad, mlir::Value mask,
                             StringAttr cache) {
   const ViewValue &view = *access.view;
-  if (view.param && view.param->access == ast::Access::out) {
-    here.error(diag::readsOut, access.range, view.param->name.text)
-        .note(view.param->name.range, "declared here");
+  if (operands.refuseLoad(view.param, access.range))
     return SemValue::error();
-  }
   Location location = emitter.loc(access.range);
   if (!pad)
     pad = emitter.constantLike(toType(view.dtype, context), 0, location);
@@ -446,11 +443,7 @@ bool Accesses::checkWritable(const AccessSpec &access) {
   const ViewValue &view = *access.view;
   if (view.param)
     written.insert(view.param);
-  if (!view.param || view.param->access != ast::Access::in)
-    return true;
-  here.error(diag::writesIn, access.range, view.param->name.text)
-      .note(view.param->name.range, "declared here");
-  return false;
+  return !operands.refuseStore(view.param, access.range);
 }
 
 /// The value in the tensor's dtype and the access's shape. Conversions are written out by the
@@ -458,22 +451,7 @@ bool Accesses::checkWritable(const AccessSpec &access) {
 mlir::Value Accesses::valueToStore(const AccessSpec &access, const Arg &value) {
   const ViewValue &view = *access.view;
   auto mismatch = [&]() -> mlir::Value {
-    std::string target =
-        dtypeSpelling(view.dtype).str() + (access.shape.empty() ? "" : describeShape(access.shape));
-    DiagnosticBuilder report =
-        here.error(diag::storeMismatch, value.range, describe(value.value), target);
-    report.secondary(access.range, "this is " + target);
-    if (!value.value.isData() || value.value.dtype == view.dtype)
-      return {};
-    DType from = value.value.dtype;
-    if (from == DType::Index && isFloat(view.dtype) &&
-        conversions.addVarFix(report, value, view.dtype))
-      return {};
-    bool rounds = isFloat(from) && !isFloat(view.dtype); // there is more than one way to
-    if (rounds || view.dtype == DType::Bool || isNibble(view.dtype))
-      report.note("convert the value with `as " + dtypeSpelling(view.dtype) + "`");
-    else
-      foreign.addConversion(report, value.range, view.dtype);
+    operands.reportStore(value, view.dtype, access.shape, access.range);
     return {};
   };
   if (!isStorable(value.value, view.dtype))

@@ -45,12 +45,8 @@ SemValue Calls::evalCall(const ast::CallExpr &expr) {
 /// `ended` are as before.
 SemValue Calls::callFunction(const FunctionValue &function, std::vector<Arg> args, Range range) {
   const ast::FnDecl &decl = *function.decl;
-  // Recursion would inline without an end, so it is refused even where a condition would stop it.
-  for (const CallSite &call : here.calls)
-    if (call.function == &decl) {
-      here.error(diag::recursion, range, decl.name.text).note(decl.name.range, "defined here");
-      return SemValue::error();
-    }
+  if (operands.refuseRecursion(decl, range))
+    return SemValue::error();
   constexpr size_t maxDepth = limits::callDepth, maxInlined = limits::inlinedCalls;
   if (here.calls.size() >= maxDepth || ++inlinedCalls > maxInlined) {
     // Said once: the calls that follow are silent.
@@ -61,40 +57,10 @@ SemValue Calls::callFunction(const FunctionValue &function, std::vector<Arg> arg
                      : "more than 10000 calls are inlined into one kernel");
     return SemValue::error();
   }
-  // Arguments by position, then by name.
-  std::vector<const Arg *> chosen(decl.params.size());
-  size_t positional = llvm::count_if(args, [](const Arg &arg) { return arg.name.empty(); });
-  size_t least =
-      llvm::count_if(decl.params, [](const ast::FnParam &param) { return !param.defaultValue; });
-  bool countsMatch = args.size() >= least && args.size() <= decl.params.size();
-  for (size_t i = 0; countsMatch && i < args.size(); ++i) {
-    size_t slot = i;
-    if (!args[i].name.empty()) {
-      auto found = llvm::find_if(
-          decl.params, [&](const ast::FnParam &param) { return param.name.text == args[i].name; });
-      slot = found - decl.params.begin();
-      if (found == decl.params.end() || slot < positional || chosen[slot]) {
-        std::vector<std::string> names;
-        for (const ast::FnParam &param : decl.params)
-          names.push_back(param.name.text);
-        here.reportArgument(args[i], decl.name.text, names, decl.name.range);
-        return SemValue::error();
-      }
-    }
-    chosen[slot] = &args[i];
-  }
-  for (auto [param, arg] : llvm::zip(decl.params, chosen))
-    if (countsMatch && !arg && !param.defaultValue) { // a named argument stands for another
-      here.error(diag::noArgument, range, decl.name.text, param.name.text)
-          .note(param.range, "declared here");
-      return SemValue::error();
-    }
-  if (!countsMatch) {
-    here.error(diag::argumentCount, range, decl.name.text, countText(least, decl.params.size()),
-               args.size())
-        .note(decl.name.range, "defined here");
+  std::optional<std::vector<const Arg *>> matched = operands.matchArguments(decl, args, range);
+  if (!matched)
     return SemValue::error();
-  }
+  const std::vector<const Arg *> &chosen = *matched;
   // A frame of its own: a function sees its parameters and the names of its file.
   here.frames.push_back({Scope()});
   const Module *outer = std::exchange(here.scope, &modules.get(decl.range.file));

@@ -32,20 +32,10 @@ SemValue Expressions::listToTile(const SemValue &list, std::optional<DType> dtyp
 }
 
 SemValue Expressions::unaryOfData(const ast::UnaryExpr &expr, SemValue operand) {
-  std::string what = "'" + ast::spelling(expr.op).str() + "'";
-  if (!operand.isData()) {
-    here.error(diag::wrongOperand, expr.operand->range, what, "a number or tile",
-               describe(operand));
-    return SemValue::error();
-  }
-  if (conversions.refuseStorage(operand.dtype, expr.operand->range, what))
+  if (operands.refuseUnary(expr, operand))
     return SemValue::error();
   Location location = emitter.loc(expr.range);
   mlir::Value x = ssaOf(operand);
-  if (const char *needs = neededBy(expr.op, operand.dtype)) {
-    here.error(diag::wrongOperand, expr.operand->range, what, needs, describe(operand));
-    return SemValue::error();
-  }
   mlir::Value result;
   if (expr.op == UnaryOp::logicalNot)
     result = builder.createOrFold<arith::XOrIOp>(location, x,
@@ -81,10 +71,7 @@ SemValue Expressions::binaryOfData(BinaryOp op, SemValue a, SemValue b, Range aR
   std::string what = "'" + ast::spelling(op).str() + "'";
   for (auto [value, where] : {std::pair(&a, aRange), std::pair(&b, bRange)})
     if (!value->isNumeric()) {
-      DiagnosticBuilder report =
-          here.error(diag::wrongOperand, where, what, "numbers or tiles", describe(*value));
-      if (value->isView())
-        foreign.addViewHint(report, where);
+      operands.reportNoNumber(*value, where, what);
       return SemValue::error();
     }
   Arg args[] = {{a, aRange, ""}, {b, bRange, ""}};
@@ -93,22 +80,8 @@ SemValue Expressions::binaryOfData(BinaryOp op, SemValue a, SemValue b, Range aR
   DType dtype = args[0].value.dtype;
   if (conversions.refuseStorage(dtype, a.isData() && a.dtype == dtype ? aRange : bRange, what))
     return SemValue::error();
-  if (const char *needs = neededBy(op, dtype)) {
-    DiagnosticBuilder report =
-        here.error(diag::wrongOperand, range, what, needs, dtypeSpelling(dtype));
-    bool isBit = op == BinaryOp::bitAnd || op == BinaryOp::bitOr;
-    if (op == BinaryOp::bitXor && isFloat(dtype))
-      report.fixIt(range, "pow(" + sources.text(aRange) + ", " + sources.text(bRange) + ")",
-                   "a power is written pow(x, y)");
-    else if (isBit && dtype == DType::Bool && opRange.isValid())
-      report.fixIt(opRange, op == BinaryOp::bitAnd ? "&&" : "||", "truth values are joined so");
-    else if (op == BinaryOp::bitXor && dtype == DType::Bool && opRange.isValid())
-      report.note("of truth values write `a != b`");
-    else if (op == BinaryOp::rem && isFloat(dtype))
-      report.note("of floats write `a - trunc(a / b) * b` for C's fmod, `a - floor(a / b) * b` for "
-                  "Python's %");
-    else if (op == BinaryOp::logicalAnd || op == BinaryOp::logicalOr)
-      report.note("compare first, as in `x != 0`");
+  if (neededBy(op, dtype)) {
+    operands.reportOperator(op, dtype, aRange, bRange, range, opRange);
     return SemValue::error();
   }
   if (!conversions.unifyShapes(args, mismatch))

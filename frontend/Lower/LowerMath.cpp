@@ -126,10 +126,8 @@ SemValue ElementCalls::callBinary(const Builtin &builtin, std::vector<Arg> &args
   if (conversions.refuseStorage(dtype, range, "'" + name + "'"))
     return SemValue::error();
   bool floats = isFloat(dtype);
-  if (const char *needs = neededBy(name, dtype)) {
-    here.error(diag::wrongOperand, range, ("'" + name + "'").str(), needs, dtypeSpelling(dtype));
+  if (operands.refuseDtype(name, dtype, range))
     return SemValue::error();
-  }
   if (!conversions.unifyShapes(args, range))
     return SemValue::error();
   mlir::Value a = ssaOf(args[0].value), b = ssaOf(args[1].value);
@@ -179,10 +177,8 @@ SemValue ElementCalls::callElement(const Builtin &builtin, std::vector<Arg> &arg
   Type type = x.getType();
   Location location = emitter.loc(range);
   bool floats = isFloat(dtype), integers = isInteger(dtype);
-  if (const char *needs = neededBy(name, dtype)) {
-    here.error(diag::wrongOperand, range, ("'" + name + "'").str(), needs, dtypeSpelling(dtype));
+  if (operands.refuseDtype(name, dtype, range))
     return SemValue::error();
-  }
   if (name == "abs") {
     if (isUnsigned(dtype))
       return args[0].value;

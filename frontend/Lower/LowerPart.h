@@ -7,6 +7,7 @@
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Lower/Emitted.h"
 #include "frontend/Sema/KernelSema.h"
+#include "frontend/Sema/Operands.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -24,7 +25,6 @@ class ElementCalls;
 class Emitter;
 class Expressions;
 class FlatViews;
-class ForeignCode;
 class JoinCalls;
 class Loops;
 class OrderCalls;
@@ -71,6 +71,7 @@ protected:
   Loops &loops;
   SplitLoops &splitLoops;
   ForeignCode &foreign;
+  Operands &operands;
 };
 
 } // namespace tile

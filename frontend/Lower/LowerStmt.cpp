@@ -100,7 +100,9 @@ void Statements::assignName(const ast::Expr &target, SemValue value, Range range
                    findDtype(name) || name == "inf" || name == "nan" ||
                    (here.frames.size() == 1 && here.dropped.count(name));
     if (!isKnown)
-      return foreign.declareAssigned(cast<ast::NameExpr>(target), value);
+      return foreign.declareAssigned(cast<ast::NameExpr>(target), value, [&](const SemValue &each) {
+        return conversions.toData(each, target.range);
+      });
     if (here.scope->names.count(name))
       here.error(diag::notAVariable, target.range, name)
           .note(here.scope->names.at(name)->name.range, "defined here");

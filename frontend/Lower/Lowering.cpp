@@ -11,7 +11,7 @@ Lowering::Lowering(const Modules &modules, const ast::KernelDecl &kernel,
       positions(*this), tables(*this), accesses(*this), functions(*this), elementCalls(*this),
       tileCalls(*this), scanCalls(*this), joinCalls(*this), orderCalls(*this), randomCalls(*this),
       flatViews(*this), debugCalls(*this), stmts(*this), control(*this), loops(*this),
-      splitLoops(*this), foreign(*this), sema(expressions) {}
+      splitLoops(*this), foreign(expressions), operands(expressions, foreign), sema(expressions) {}
 
 // The evaluator of `expressions` is made before any part; other parts are only named here.
 LowerPart::LowerPart(Lowering &lowering)
@@ -25,4 +25,5 @@ LowerPart::LowerPart(Lowering &lowering)
       scanCalls(lowering.scanCalls), joinCalls(lowering.joinCalls), orderCalls(lowering.orderCalls),
       randomCalls(lowering.randomCalls), flatViews(lowering.flatViews),
       debugCalls(lowering.debugCalls), stmts(lowering.stmts), control(lowering.control),
-      loops(lowering.loops), splitLoops(lowering.splitLoops), foreign(lowering.foreign) {}
+      loops(lowering.loops), splitLoops(lowering.splitLoops), foreign(lowering.foreign),
+      operands(lowering.operands) {}

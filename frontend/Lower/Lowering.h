@@ -11,7 +11,6 @@
 #include "frontend/Lower/Emitter.h"
 #include "frontend/Lower/Expressions.h"
 #include "frontend/Lower/FlatViews.h"
-#include "frontend/Lower/ForeignCode.h"
 #include "frontend/Lower/JoinCalls.h"
 #include "frontend/Lower/Loops.h"
 #include "frontend/Lower/OrderCalls.h"
@@ -53,6 +52,7 @@ struct Lowering {
   Loops loops;
   SplitLoops splitLoops;
   ForeignCode foreign;
+  Operands operands;
   KernelSema sema;
 };
 

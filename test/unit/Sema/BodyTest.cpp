@@ -93,11 +93,29 @@ TEST(Body, mistakesOfNamesAreReported) {
   EXPECT_EQ(body.checked.messages(), "E0201 2:9 'missing' is not defined\n");
 }
 
+TEST(Body, mistakesOfTypesAreReported) {
+  const std::pair<const char *, const char *> cases[] = {
+      {"let a = s[0] + x[0, 0];", "E0301 2:14"},
+      {"n[0] = 1.5;", "E0305 2:8"},
+      {"y[i, 0] = x[i, 0];", "E0314 2:11"},
+      {"x[0, 0] = 1;", "E0317 2:1"},
+      {"let a = y[0, 0];", "E0316 2:9"},
+      {"let a = f(1);", "E0304 2:9"},
+      {"let a = s[block(0, 4)] + s[block(0, 3)];", ""},
+      {"let a = sqrt(n[0]);", ""},
+      {"let a = s[at(0, 0)];", ""},
+      {"let a = s[at(0, 4)].sum();", ""}};
+  for (auto [statements, report] : cases) {
+    Body body(statements, "fn f(a, b) { return a; }");
+    EXPECT_EQ(body.outcome, Outcome::Wrong) << statements;
+    EXPECT_EQ(body.checked.messages().substr(0, std::string(report).size()), report) << statements;
+  }
+}
+
 TEST(Body, whatHasNoRuleIsUndecided) {
   for (const char *statements :
-       {"y[i, 0] = x[i, 0];", "let a = s[iota(4)];", "for k in 0..4 with split(2) { }",
-        "let a = s[0] + x[0, 0];", "n[0] = 1.5;", "let a = reduce(max, s[0]);", "let a = s.sum();",
-        "x[0, 0] = 1;", "let a = y[0, 0];"})
+       {"let a = s[iota(4)];", "for k in 0..4 with split(2) { }", "let a = reduce(max, s[0]);",
+        "let a = ptx(f32, \"mov.f32 $0, 0;\", fallback: 0.0);", "for k in range(4) { }"})
     EXPECT_EQ(Body(statements).outcome, Outcome::Undecided) << statements;
 }
 

@@ -1,18 +1,18 @@
-// What is right in another language and reaches the elaborator: methods, prefixes of modules, loops
+// What is right in another language and reaches the checks: methods, prefixes of modules, loops
 // over range(), assignments without a declaration. Each becomes a fix-it where one text is right.
 //
 // A fix-it replaces text by text, so it has to keep its meaning among its neighbours: operands get
 // brackets where an operator may stand beside them (operand()). Where more than one text could be
 // meant there is a note. Each report* function returns true once it has reported; the caller then
 // gives an error value.
+#include "frontend/Sema/ForeignCode.h"
 #include "frontend/Ast/Walk.h"
 #include "frontend/Diag/Aliases.h"
 #include "frontend/Diag/Suggest.h"
-#include "frontend/Lower/Lowering.h"
 
 #include "llvm/ADT/StringExtras.h"
 
-using namespace mlir;
+using namespace llvm;
 using namespace tile;
 
 /// Does the text read as one operand whatever stands around it: `x[m, n]`, `f(x).T`, 0.5?
@@ -110,7 +110,7 @@ std::string ForeignCode::rewriteMethod(const ast::CallExpr &call, const ast::Mem
     int64_t value;
     return i < args.size() && !StringRef(args[i]).getAsInteger(10, value);
   };
-  int64_t rank = base.isView() ? int64_t(base.view->shape.size()) : base.rank();
+  int64_t rank = base.isView() ? int64_t(base.extents.size()) : base.rank();
   if (name == "size" && args.size() == 1 && isInt(0) && args[0][0] != '-')
     return x + ".shape[" + args[0] + "]";
   if (name == "contiguous" || name == "clone" || name == "detach" || name == "cuda" ||
@@ -183,7 +183,7 @@ bool ForeignCode::reportMethod(const ast::CallExpr &call, const ast::MemberExpr 
     return false;
   // Evaluated for its kind alone: of data the call is an error in each case, and no kernel keeps
   // the code that was emitted here.
-  SemValue base = expressions.eval(*callee.base);
+  SemValue base = evaluator.eval(*callee.base);
   if (base.isError())
     return true;
   if (!base.isData() && !base.isView())
@@ -278,12 +278,12 @@ bool ForeignCode::reportPointerSum(const ast::Expr &expr, StringRef function) {
   if (!local || !local->value.isView() || sum->op != ast::BinaryOp::add)
     return false;
   DiagnosticBuilder report = here.error(diag::needsAccess, expr.range, function);
-  if (local->value.view->shape.size() == 1)
+  if (local->value.extents.size() == 1)
     report.fixIt(expr.range, tensor->text + "[" + textOf(*sum->rhs) + "]",
                  "a tensor takes positions in brackets");
   else
     report.note("a tensor has no addresses to compute with: each of its " +
-                Twine(local->value.view->shape.size()) +
+                Twine(local->value.extents.size()) +
                 " dimensions takes a subscript of its own, as in x[block(i, 32), block(j, 32)]");
   return true;
 }
@@ -355,7 +355,8 @@ void ForeignCode::addViewHint(DiagnosticBuilder &report, Range range) {
 
 //===--- Declarations and accumulators ------------------------------------===//
 
-void ForeignCode::declareAssigned(const ast::NameExpr &target, const SemValue &value) {
+void ForeignCode::declareAssigned(const ast::NameExpr &target, const SemValue &value,
+                                  llvm::function_ref<SemValue(const SemValue &)> toData) {
   const std::string &name = target.text;
   // `let` where one assignment is all, else `var`: the fix must compile.
   // Is it assigned again?
@@ -393,8 +394,7 @@ void ForeignCode::declareAssigned(const ast::NameExpr &target, const SemValue &v
   // What follows is checked as if it were.
   SemValue kept = value;
   if (isVar)
-    kept = value.isNumeric() && !value.isError() ? conversions.toData(value, target.range)
-                                                 : SemValue::error();
+    kept = value.isNumeric() && !value.isError() ? toData(value) : SemValue::error();
   Binding &binding = here.frames.back().back()[name];
   binding.value = std::move(kept);
   binding.isVar = isVar;
@@ -406,7 +406,7 @@ void ForeignCode::addTileStoreFix(DiagnosticBuilder &report, const ast::AssignSt
   auto *name = dyn_cast<ast::NameExpr>(access.base.get());
   bool isOne = base.isData() && name && access.subscripts.size() == 1 && !stmt.op &&
                access.subscripts[0].kind == ast::Subscript::index;
-  SemValue position = isOne ? expressions.eval(*access.subscripts[0].value) : SemValue();
+  SemValue position = isOne ? evaluator.eval(*access.subscripts[0].value) : SemValue();
   std::string value = textOf(*stmt.value);
   if (position.isData() && position.dtype == DType::Bool && position.shape() == base.shape())
     report.fixIt({stmt.range.file, stmt.target->range.begin, stmt.value->range.end},

@@ -1,14 +1,17 @@
 // What is right in another language: each becomes a fix-it where one text is right.
-#ifndef TILE_FRONTEND_LOWER_FOREIGNCODE_H
-#define TILE_FRONTEND_LOWER_FOREIGNCODE_H
+#ifndef TILE_FRONTEND_SEMA_FOREIGNCODE_H
+#define TILE_FRONTEND_SEMA_FOREIGNCODE_H
 
-#include "frontend/Lower/LowerPart.h"
+#include "frontend/Ast/Stmt.h"
+#include "frontend/Sema/Evaluator.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace tile {
 
-class ForeignCode : LowerPart {
+class ForeignCode : SemaPart {
 public:
-  explicit ForeignCode(Lowering &lowering) : LowerPart(lowering) {}
+  explicit ForeignCode(Evaluator &evaluator) : SemaPart(evaluator) {}
 
   bool isForeignMember(const ast::MemberExpr &expr);
   SemValue reportPrefixed(const ast::MemberExpr &expr, const ast::CallExpr *call);
@@ -22,8 +25,10 @@ public:
   /// What stands there, in brackets where an operator could tear it apart.
   std::string operandText(Range range) const;
   bool reportRangeLoop(const ast::ForStmt &stmt);
-  /// Reports an assignment to a name that nothing declares, and declares it for what follows.
-  void declareAssigned(const ast::NameExpr &target, const SemValue &value);
+  /// Reports an assignment to a name that nothing declares, and declares it for what follows; a
+  /// number becomes a value of the run by `toData` where it would be a `var`.
+  void declareAssigned(const ast::NameExpr &target, const SemValue &value,
+                       llvm::function_ref<SemValue(const SemValue &)> toData);
   /// `t[mask] = v` on a tile.
   void addTileStoreFix(DiagnosticBuilder &report, const ast::AssignStmt &stmt,
                        const ast::SubscriptExpr &access, const SemValue &base);
