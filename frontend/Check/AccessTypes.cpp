@@ -72,7 +72,7 @@ SemValue AccessTypes::evalView(const SemValue &base, const ast::SubscriptExpr &e
   if (!isFull(base, expr))
     return evalSubview(base, expr);
   std::optional<AccessType> access = makeAccess(base, expr);
-  return access ? load(*access) : SemValue::error();
+  return access ? load(*access, /*hasPadding=*/false) : SemValue::error();
 }
 
 SemValue AccessTypes::evalSubview(const SemValue &base, const ast::SubscriptExpr &expr) {
@@ -152,10 +152,12 @@ std::optional<AccessType> AccessTypes::makeAccess(const SemValue &view,
   return access;
 }
 
-SemValue AccessTypes::load(const AccessType &access) {
-  return body.operands.refuseLoad(access.view.param, access.range)
-             ? SemValue::error()
-             : body.data(access.view.dtype, access.shape);
+SemValue AccessTypes::load(const AccessType &access, bool hasPadding) {
+  if (body.operands.refuseLoad(access.view.param, access.range))
+    return SemValue::error();
+  SemValue result = body.data(access.view.dtype, access.shape);
+  result.isZeroPadded = !hasPadding;
+  return result;
 }
 
 bool AccessTypes::checkWritable(const AccessType &access) {
@@ -252,7 +254,7 @@ SemValue AccessTypes::callAccess(const Builtin &builtin, const ast::CallExpr &ex
   if (isAtomic)
     return atomic(builtin, *access, args);
   if (name == "load" || name == "gather")
-    return load(*access);
+    return load(*access, findNamed(args, "pad"));
   if (name == "store" || name == "scatter")
     return store(*access, args[1]) ? SemValue::ofVoid() : SemValue::error();
   return body.data(DType::Bool, access->shape); // inside
@@ -305,6 +307,6 @@ SemValue AccessTypes::evalTilePart(const SemValue &base, const ast::SubscriptExp
       result.push_back(cut.high - cut.low);
   }
   result.append(shape.begin() + dim, shape.end());
-  return body.operands.checkShape(result, expr.range) ? body.data(base.dtype, result)
+  return body.operands.checkShape(result, expr.range) ? body.dataLike(base, base.dtype, result)
                                                       : SemValue::error();
 }

@@ -34,7 +34,7 @@ private:
   SemValue evalTilePart(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr);
   SemValue evalFunction(const SemValue &base, const ast::SubscriptExpr &expr);
-  SemValue load(const AccessType &access);
+  SemValue load(const AccessType &access, bool hasPadding);
   SemValue atomic(const Builtin &builtin, const AccessType &access, llvm::ArrayRef<Arg> args);
   bool checkArguments(const AccessType &access, llvm::ArrayRef<Arg> args);
   bool checkWritable(const AccessType &access);

@@ -42,6 +42,12 @@ SemValue BodyChecker::data(DType dtype, ArrayRef<int64_t> shape) {
   return result;
 }
 
+SemValue BodyChecker::dataLike(const SemValue &value, DType dtype, ArrayRef<int64_t> shape) {
+  SemValue result = data(dtype, shape);
+  result.isZeroPadded = value.isZeroPadded;
+  return result;
+}
+
 SemValue BodyChecker::view(DType dtype, ArrayRef<int64_t> shape, const ast::Param *param,
                            bool isPart) {
   SemValue result = data(dtype, shape);
@@ -93,7 +99,7 @@ bool BodyChecker::unifyDtypes(MutableArrayRef<Arg> args, const llvm::Twine &what
   for (Arg &each : args) {
     if (!becomes(each.value, common.dtype, each.range))
       return false;
-    each.value = data(common.dtype, each.value.shape());
+    each.value = dataLike(each.value, common.dtype, each.value.shape());
   }
   return true;
 }
@@ -107,7 +113,7 @@ bool BodyChecker::unifyShapes(MutableArrayRef<Arg> args, Range range) {
   if (!operands.checkShape(*common.shape, range))
     return false;
   for (Arg &arg : args)
-    arg.value = data(arg.value.dtype, *common.shape);
+    arg.value = dataLike(arg.value, arg.value.dtype, *common.shape);
   return true;
 }
 
@@ -211,8 +217,12 @@ SemValue BodyChecker::binaryOfData(BinaryOp op, SemValue a, SemValue b, Range aR
     operands.reportOperator(op, dtype, aRange, bRange, range, opRange);
     return SemValue::error();
   }
-  return unifyShapes(args, mismatch) ? data(resultOf(op, dtype), args[0].value.shape())
-                                     : SemValue::error();
+  if (!unifyShapes(args, mismatch))
+    return SemValue::error();
+  SemValue result = data(resultOf(op, dtype), args[0].value.shape());
+  bool keepsZero = op == BinaryOp::add || op == BinaryOp::sub || op == BinaryOp::mul;
+  result.isZeroPadded = keepsZero && args[0].value.isZeroPadded && args[1].value.isZeroPadded;
+  return result;
 }
 
 SemValue BodyChecker::evalCast(const ast::CastExpr &expr) {
@@ -237,7 +247,7 @@ SemValue BodyChecker::evalCast(const ast::CastExpr &expr) {
   if (value.isError())
     return value;
   if (isCastable(value, *target))
-    return data(*target, value.shape());
+    return dataLike(value, *target, value.shape());
   operands.reportCast(value, *target, expr.range);
   return SemValue::error();
 }

@@ -19,7 +19,8 @@ namespace tile {
 /// What a version of a kernel does, as far as its statements were looked at.
 struct BodyFacts {
   std::set<const ast::Param *> written; // stored to, or meant to be
-  bool reduces = false;                 // brings elements of tiles together
+  /// Brings elements of tiles together where padding may count.
+  bool reduces = false;
 };
 
 class BodyChecker : public Evaluator {
@@ -39,6 +40,8 @@ public:
   SemValue undecided();
   /// A scalar or tile.
   SemValue data(DType dtype, llvm::ArrayRef<int64_t> shape = {});
+  /// The elements of a tile, or numbers that 0 stands for in the same places, under another type.
+  SemValue dataLike(const SemValue &value, DType dtype, llvm::ArrayRef<int64_t> shape);
   SemValue view(DType dtype, llvm::ArrayRef<int64_t> shape, const ast::Param *param, bool isPart);
   /// A value with a dtype: numbers become index, f32 or bool.
   SemValue toData(const SemValue &value, Range range);

@@ -226,7 +226,8 @@ SemValue CallTypes::callWhere(std::vector<Arg> &args, Range range) {
   if (!body.unifyDtypes(llvm::MutableArrayRef(args).drop_front(), "'where'", range))
     return SemValue::error();
   condition = body.data(DType::Bool, condition.shape());
-  return body.unifyShapes(args, range) ? args[1].value : SemValue::error();
+  return body.unifyShapes(args, range) ? body.data(args[1].value.dtype, args[1].value.shape())
+                                       : SemValue::error();
 }
 
 SemValue CallTypes::callDebug(const Builtin &builtin, std::vector<Arg> &args, Range range) {

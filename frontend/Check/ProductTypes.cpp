@@ -7,10 +7,10 @@ using llvm::ArrayRef;
 using llvm::StringRef;
 
 SemValue TileTypes::callDot(ArrayRef<Arg> args) {
-  body.facts.reduces = true;
   static constexpr const char *precisions[] = {"full", "fast", "tf32", "tf32x3"};
   const Arg *precision = findNamed(args, "precision");
   const SemValue &a = args[0].value, &b = args[1].value;
+  body.facts.reduces |= !a.isZeroPadded || !b.isZeroPadded;
   bool fits = (!precision || findWord(precision->value, precisions)) && a.isData() && b.isData() &&
               a.rank() >= 2 && b.rank() >= 2 && multiply(a.dtype, b.dtype);
   std::optional<DType> sum = fits ? productDtype(a.dtype) : std::nullopt;
@@ -22,7 +22,7 @@ SemValue TileTypes::callDot(ArrayRef<Arg> args) {
   const SemValue &given = args[2].value;
   bool adds = given.isData() && accumulatesIn(a.dtype, given.dtype) &&
               given.shape() == ArrayRef<int64_t>(*shape);
-  return adds ? given : body.undecided();
+  return adds ? body.data(given.dtype, *shape) : body.undecided();
 }
 
 SemValue TileTypes::callTake(std::vector<Arg> &args) {

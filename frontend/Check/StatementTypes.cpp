@@ -118,6 +118,7 @@ void StatementTypes::checkLet(const ast::LetStmt &stmt) {
       each = body.undecided();
     if (stmt.isVar)
       each = body.toData(each, stmt.value->range);
+    each.isZeroPadded &= !stmt.isVar; // what is assigned later is not followed
     here.declare(name, each, stmt.isVar);
     if (Binding *binding = stmt.pattern.isTuple ? nullptr : here.findLocal(name.text)) {
       binding->initial = stmt.value.get();

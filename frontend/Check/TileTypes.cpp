@@ -92,7 +92,7 @@ SemValue TileTypes::permuted(const SemValue &value, ArrayRef<int64_t> order) {
   for (int64_t d : order)
     shape.push_back(value.extents[d]);
   return value.isView() ? body.view(value.dtype, shape, value.param, /*isPart=*/true)
-                        : body.data(value.dtype, shape);
+                        : body.dataLike(value, value.dtype, shape);
 }
 
 SemValue TileTypes::callShape(const Builtin &builtin, std::vector<Arg> &args) {
@@ -140,7 +140,7 @@ SemValue TileTypes::callShape(const Builtin &builtin, std::vector<Arg> &args) {
     return SemValue::error();
   bool fits = name == "reshape" ? countElements(*shape) == countElements(value.shape())
                                 : fitsAccess(value.shape(), *shape);
-  return fits ? body.data(value.dtype, *shape) : body.undecided();
+  return fits ? body.dataLike(value, value.dtype, *shape) : body.undecided();
 }
 
 SemValue TileTypes::callRange(const Builtin &builtin, std::vector<Arg> &args, Range range) {
@@ -183,13 +183,13 @@ SemValue TileTypes::callRange(const Builtin &builtin, std::vector<Arg> &args, Ra
 
 SemValue TileTypes::callReduce(const Builtin &builtin, std::vector<Arg> &args) {
   StringRef name = builtin.name;
-  body.facts.reduces = true;
   ++body.effects;
   if (!args[0].value.isNumeric())
     return body.undecided();
   SemValue source = body.toData(args[0].value, args[0].range);
   if (source.isError())
     return source;
+  body.facts.reduces |= name != "sum" || !source.isZeroPadded;
   if (isStorage(source.dtype))
     return body.undecided();
   std::optional<int64_t> axis;
@@ -255,7 +255,7 @@ SemValue TileTypes::callScan(const Builtin &builtin, std::vector<Arg> &args, Ran
     return SemValue::error();
   if (!isUser) {
     bool fits = !neededByReduction(name, first.dtype) && !overflowsInReduction(name, first.dtype);
-    return fits ? first : body.undecided();
+    return fits ? body.data(first.dtype, first.shape()) : body.undecided();
   }
   const Arg *keep = findNamed(args, "keep");
   Shape shape(first.shape());
@@ -370,7 +370,7 @@ SemValue TileTypes::callOrder(const Builtin &builtin, std::vector<Arg> &args, Ra
     return SemValue::error();
   std::vector<SemValue> results;
   for (const Arg &tile : *tiles)
-    results.push_back(tile.value);
+    results.push_back(body.data(tile.value.dtype, tile.value.shape()));
   return joined(std::move(results));
 }
 

@@ -56,6 +56,8 @@ struct SemValue {
   const void *emitted = nullptr;
   const ast::Param *param = nullptr; // of a View: the parameter that it is, or is a part of
   bool isPart = false;               // of a View: it is not the parameter as it was passed
+  /// Of a tile, in checks: lanes that do not exist hold 0, so that a sum need not be looked at.
+  bool isZeroPadded = false;
   std::shared_ptr<const RangeValue> range;
   std::shared_ptr<const ViewValue> view;
   std::shared_ptr<const FunctionValue> function;

@@ -76,7 +76,20 @@ TEST(Body, builtInsHaveTypes) {
   EXPECT_EQ(body["concat([a, a], axis: 0)"], "f16[32, 64]");
   EXPECT_EQ(body["reduce(add, r)"], "a scalar of f16");
   EXPECT_EQ(body["rand(1, iota(5))"], "f32[5]");
-  EXPECT_TRUE(body.reduces);
+  EXPECT_TRUE(body.reduces); // argmax
+}
+
+TEST(Body, zerosOfPaddingNeedNoLint) {
+  auto reduces = [](const char *statements) { return Body(statements).reduces; };
+  EXPECT_FALSE(reduces("let a = x[block(i, 16), :]; let d = dot(a, a.T); let r = sum(a as f32);"));
+  EXPECT_FALSE(reduces("let a = s[block(i, 16)]; let r = sum(a * a - a);"));
+  for (const char *statements :
+       {"let r = max(s[block(i, 16)]);", "let r = sum(exp(s[block(i, 16)]));",
+        "let r = sum(s[block(i, 16)] + 1.0);", "let r = sum(load(s[block(i, 16)], pad: 1.0));",
+        "var a = s[block(i, 16)]; a += 1.0; let r = sum(a);",
+        "let a = s[block(i, 16)]; let r = sum(where(a > 0.0, 1.0, a));",
+        "let r = sum(cumsum(s[block(i, 16)]));"})
+    EXPECT_TRUE(reduces(statements)) << statements;
 }
 
 TEST(Body, returnsOfBothSidesMeet) {
