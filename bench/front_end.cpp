@@ -1,12 +1,12 @@
 // How long the front end takes in process: `front-end-bench FILE.tile [REPEATS]` parses, checks and
 // formats a file again and again, and prints the milliseconds of this thread's processor time as
 // JSON: `first_ms` of the first time, when ANTLR's tables are made, `ms` the median of the others.
-// Checking is what Sema does without code: names, functions, and of each kernel all instances'
-// signatures, contracts, grids and attributes.
+// Checking is what needs no code: names, functions, and of each kernel all instances' signatures,
+// contracts, grids, attributes and bodies.
+#include "frontend/Check/BodyChecker.h"
 #include "frontend/Parse/Format.h"
 #include "frontend/Parse/Parser.h"
 #include "frontend/Sema/CheckFunctions.h"
-#include "frontend/Sema/KernelSema.h"
 #include "frontend/Sema/UnusedNames.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -34,8 +34,8 @@ static void check(const ast::Program &program, DiagnosticEngine &diagnostics) {
     if (auto *kernel = llvm::dyn_cast<ast::KernelDecl>(decl.get())) {
       Evaluator evaluator(modules, *kernel, options, diagnostics);
       for (const Instance &instance : KernelSema(evaluator).chooseInstances()) {
-        Evaluator own(modules, *kernel, options, diagnostics);
-        (void)KernelSema(own).check(instance, {});
+        runtime::Kernel record;
+        (void)BodyChecker(modules, *kernel, options, diagnostics).check(instance, {}, record);
       }
     }
 }
