@@ -177,13 +177,13 @@ bool Compiler::lowerToGPU() {
   }
   if (!runPasses("layout passes", populateTileGPUPipeline))
     return false;
-  if (beforeLayouts)
+  if (!retries)
     for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
       if (KernelOp laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName());
           laidOut && !kernel->hasAttr(occupancyName))
         if (auto blocks = laidOut->getAttrOfType<IntegerAttr>(occupancyName))
           freeBlocks[kernel.getSymName().str()] = blocks.getInt();
-  if (beforeLayouts)
+  if (!retries)
     for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
       if (!kernel->hasAttr(requestedWarpsName) && !kernel->hasAttr(consumersName))
         if (KernelOp laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName()))
@@ -418,11 +418,35 @@ static unsigned getSpills(const Cubin &cubin, StringRef symbol) {
 /// How many warps a block of a second try has at most.
 static constexpr int64_t mostWarps = 16;
 
+/// Does the second launch of a kernel pay? Fewer blocks cost nothing that spills do not. More warps
+/// cost: each multiplies a narrower tile, reads more of the operands for it, and has fewer
+/// registers. What is spilled behind a loop, as by most epilogues, is cheap beside that, so no less
+/// than half of it must go.
+static bool pays(StringRef attribute, unsigned first, unsigned second) {
+  return attribute == requestedWarpsName ? 2 * second <= first : second < first;
+}
+
+/// The passes for the GPU again, from `beforeLayouts`, with attributes by symbol; `module`,
+/// `manifest` and `ptx` are those of this launch then.
+std::optional<Cubin> Compiler::compileWith(const Launches &launches) {
+  manifest = unlaunched;
+  ptx.clear();
+  llvmModule.reset(); // before its context
+  module = beforeLayouts->clone();
+  for (KernelOp kernel : module->getOps<KernelOp>())
+    if (auto found = launches.find(kernel.getSymName().str()); found != launches.end())
+      kernel->setAttr(found->second.first, Builder(kernel).getI64IntegerAttr(found->second.second));
+  if (lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX())
+    return assemblePTX();
+  return std::nullopt;
+}
+
 /// Where threads spill and the passes chose how many blocks share a multiprocessor, fewer leave
 /// each thread more registers; where they chose the number of warps, twice as many hold half as
-/// much each. Compiles such kernels again and gives the result where all of them spill less.
+/// much each. Compiles such kernels again and gives the result where that pays: for all of them, or
+/// else, in one more try, for those for which it does.
 std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
-  llvm::StringMap<std::pair<StringRef, int64_t>> wanted; // attribute and value by symbol
+  Launches wanted;
   for (const auto &[symbol, warps] : freeWarps)
     if (2 * warps <= mostWarps && getSpills(first, symbol) > mostSilentSpills)
       wanted[symbol] = {requestedWarpsName, 2 * warps};
@@ -431,27 +455,25 @@ std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
       wanted[symbol] = {occupancyName, blocks - 1};
   if (wanted.empty())
     return std::nullopt;
-  for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
-    if (auto found = wanted.find(kernel.getSymName()); found != wanted.end())
-      kernel->setAttr(found->second.first, Builder(kernel).getI64IntegerAttr(found->second.second));
   // Kept until it is known which try is better: launch parameters in the manifest belong to one
   // PTX.
-  runtime::Manifest firstManifest = std::exchange(manifest, unlaunched);
-  std::string firstPTX = std::exchange(ptx, "");
-  module = std::move(beforeLayouts);
-  llvmModule.reset(); // before its context
+  runtime::Manifest firstManifest = manifest;
+  std::string firstPTX = ptx;
   retries = true;
   if (observer)
     observer->beginRetry();
   // The passes have reported the same on the first try.
   mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
-  std::optional<Cubin> second;
-  if (lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX())
-    second = assemblePTX();
+  std::optional<Cubin> second = compileWith(wanted);
+  Launches paying;
+  if (second)
+    for (const auto &[symbol, launch] : wanted)
+      if (pays(launch.first, getSpills(first, symbol), getSpills(*second, symbol)))
+        paying[symbol] = launch;
+  if (!paying.empty() && paying.size() < wanted.size())
+    second = compileWith(paying);
   retries = false;
-  bool isBetter = second && llvm::all_of(wanted, [&](const auto &each) {
-                    return getSpills(*second, each.first()) < getSpills(first, each.first());
-                  });
+  bool isBetter = second && !paying.empty();
   if (observer)
     observer->endRetry(isBetter, *this);
   if (isBetter)

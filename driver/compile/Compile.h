@@ -111,6 +111,9 @@ private:
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
   std::optional<Cubin> assemblePTX();
+  /// An attribute of the launch and its value, by a kernel's symbol.
+  using Launches = std::map<std::string, std::pair<llvm::StringRef, int64_t>>;
+  std::optional<Cubin> compileWith(const Launches &launches);
   std::optional<Cubin> tryOtherLaunch(const Cubin &first);
   void dropUnusable(ElaborateOptions &request);
   void reportMasks();
