@@ -64,6 +64,7 @@ typedef struct {
   PyTypeObject *type; /* kept alive */
   Kind kind;
   int isImmutable; /* nobody may write to its tensors, which the exchange does not tell */
+  int isPlain;     /* no unknown subclass, which may hold no memory: PyTorch's FakeTensor is one */
   const DlExchange *exchange;
 } KnownType;
 static KnownType knownTypes[MAX_TYPES];
@@ -72,7 +73,7 @@ static int knownTypeCount;
 /* Of PyTorch, once a tensor of it has been seen: see `setTorch`. */
 static PyObject *torchTensor, *torchDtypes, *torchStream, *torchDevice;
 static PyObject *nameDataPtr, *nameShape, *nameStride, *nameDtype, *nameGetDevice, *nameStream,
-    *nameCheck, *nameSlow, *nameFail, *nameAfterFirst, *nameArrayStruct, *nameIsCpu;
+    *nameCheck, *nameSlow, *nameFail, *nameAfterFirst, *nameArrayStruct, *nameIsCpu, *nameIsNeg;
 
 static int isOfPackage(PyTypeObject *type, const char *package) {
   PyObject *module = PyObject_GetAttrString((PyObject *)type, "__module__");
@@ -85,9 +86,19 @@ static int isOfPackage(PyTypeObject *type, const char *package) {
   return found;
 }
 
+static int isPlainTensor(PyTypeObject *type) {
+  PyObject *name = PyObject_GetAttrString((PyObject *)type, "__name__");
+  int found = name && isOfPackage(type, "torch") &&
+              (PyUnicode_CompareWithASCIIString(name, "Tensor") == 0 ||
+               PyUnicode_CompareWithASCIIString(name, "Parameter") == 0);
+  Py_XDECREF(name);
+  PyErr_Clear();
+  return found;
+}
+
 static const KnownType *findType(PyTypeObject *type) {
-  static const KnownType other = {NULL, KIND_OTHER, 0, NULL};
-  KnownType entry = {type, KIND_OTHER, 0, NULL};
+  static const KnownType other = {NULL, KIND_OTHER, 0, 0, NULL};
+  KnownType entry = {type, KIND_OTHER, 0, 0, NULL};
   PyObject *capsule;
   for (int i = 0; i < knownTypeCount; ++i)
     if (knownTypes[i].type == type)
@@ -118,6 +129,7 @@ static const KnownType *findType(PyTypeObject *type) {
     PyErr_Clear();
   }
   entry.isImmutable = isOfPackage(type, "jax") || isOfPackage(type, "jaxlib");
+  entry.isPlain = entry.kind == KIND_ARRAY || (entry.kind == KIND_EXCHANGE && isPlainTensor(type));
   if (entry.kind == KIND_OTHER) /* not remembered: PyTorch may be imported later */
     return &other;
   Py_INCREF(type);
@@ -198,6 +210,21 @@ static int asPairs(const Param *param, tile_argument *a, int64_t *shape, int64_t
   return 1;
 }
 
+/* Whether a tensor of PyTorch is a view that is to be negated when it is read, which its memory
+ * does not tell. Such views are the imaginary parts of conjugates, so no stride of theirs is 1. */
+static int isNegated(PyObject *value, int rank, const int64_t *shape, const int64_t *strides) {
+  PyObject *answer;
+  int negated;
+  for (int axis = 0; axis < rank; ++axis)
+    if (shape[axis] > 1 && strides[axis] == 1)
+      return 0;
+  answer = PyObject_CallMethodObjArgs(value, nameIsNeg, NULL);
+  negated = answer == Py_True;
+  Py_XDECREF(answer);
+  PyErr_Clear(); /* another package has no such views */
+  return negated;
+}
+
 static int readExchange(Call *call, int i, const Param *param, PyObject *value,
                         const DlExchange *exchange) {
   tile_argument *a = &call->arguments[i];
@@ -224,6 +251,8 @@ static int readExchange(Call *call, int i, const Param *param, PyObject *value,
     dense *= t.shape[axis];
   }
   if (a->dtype < 0 || (!call->onHost && call->device >= 0 && call->device != t.deviceId))
+    return 0;
+  if (isNegated(value, t.rank, shape, strides))
     return 0;
   call->device = t.deviceId;
   call->exchange = exchange;
@@ -314,7 +343,7 @@ static int readTorch(Call *call, int i, const Param *param, PyObject *value) {
       a->shape = shape;
       a->strides = strides;
       call->device = (int)ordinal;
-      good = asPairs(param, a, shape, strides);
+      good = !isNegated(value, rank, shape, strides) && asPairs(param, a, shape, strides);
     }
   }
   Py_XDECREF(device), Py_XDECREF(address), Py_XDECREF(extents), Py_XDECREF(steps),
@@ -532,6 +561,89 @@ static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named)
   return result;
 }
 
+/* ---- What a call depends on, as bytes: a key of `tile.Function`'s tables ---- */
+
+enum { BY_SHAPE = 1, BY_VALUE = 2 }; /* extents count, too; numbers count with their values */
+typedef struct {
+  PyTypeObject *type;
+  int32_t deviceType, deviceId, dtype, rank;
+} KeyEntry;
+
+/* Appends one argument to the key. 0 where its attributes must be asked. */
+static int appendToKey(char **end, PyObject *value, int flags) {
+  KeyEntry entry = {Py_TYPE(value), 0, 0, 0, 0};
+  int64_t numbers[MAX_RANK] = {0};
+  int count = 0;
+  if (PyLong_CheckExact(value) || PyBool_Check(value) || PyFloat_CheckExact(value)) {
+    if (flags & BY_VALUE) {
+      double number = 0;
+      count = 1;
+      if (PyFloat_CheckExact(value)) {
+        number = PyFloat_AsDouble(value);
+        memcpy(numbers, &number, sizeof number);
+      } else {
+        numbers[0] = PyLong_AsLongLong(value);
+      }
+    }
+  } else {
+    const KnownType *known = findType(entry.type);
+    if (!known->isPlain)
+      return 0;
+    if (known->kind == KIND_EXCHANGE) {
+      DlTensor t;
+      memset(&t, 0, sizeof t);
+      if (known->exchange->tensorFromObject(value, &t) || t.rank < 0 || t.rank > MAX_RANK)
+        return 0;
+      entry.deviceType = t.deviceType, entry.deviceId = t.deviceId, entry.rank = t.rank;
+      entry.dtype = t.code << 24 | t.bits << 16 | t.lanes;
+      count = flags & BY_SHAPE ? t.rank : 0;
+      for (int axis = 0; axis < count; ++axis)
+        numbers[axis] = t.shape[axis];
+    } else {
+      PyObject *capsule = PyObject_GetAttr(value, nameArrayStruct);
+      const ArrayStruct *array =
+          capsule ? (const ArrayStruct *)PyCapsule_GetPointer(capsule, NULL) : NULL;
+      /* A dtype of another package has no kind of its own: NumPy's object tells. */
+      int good = array && array->two == 2 && array->rank <= MAX_RANK && array->kind != 'V' &&
+                 array->flags & ARRAY_NATIVE;
+      if (good) {
+        entry.rank = array->rank;
+        entry.dtype = array->kind << 24 | array->itemSize;
+        count = flags & BY_SHAPE ? array->rank : 0;
+        for (int axis = 0; axis < count; ++axis)
+          numbers[axis] = array->shape[axis];
+      }
+      Py_XDECREF(capsule);
+      if (!good)
+        return 0;
+    }
+  }
+  memcpy(*end, &entry, sizeof entry);
+  memcpy(*end + sizeof entry, numbers, sizeof *numbers * (size_t)count);
+  *end += sizeof entry + sizeof *numbers * (size_t)count;
+  return !PyErr_Occurred();
+}
+
+/* keyOf(values, flags): bytes that are equal for calls of the same kernel, or None where the
+ * arguments are not all numbers and arrays of NumPy or PyTorch. */
+static PyObject *keyOf(PyObject *module, PyObject *args) {
+  char bytes[MAX_PARAMS * (sizeof(KeyEntry) + MAX_RANK * sizeof(int64_t))], *end = bytes;
+  PyObject *values;
+  Py_ssize_t count;
+  int flags, good = 1;
+  (void)module;
+  if (!PyArg_ParseTuple(args, "O!i", &PyTuple_Type, &values, &flags))
+    return NULL;
+  count = PyTuple_Size(values);
+  good = count <= MAX_PARAMS;
+  for (Py_ssize_t i = 0; good && i < count; ++i)
+    good = appendToKey(&end, PyTuple_GetItem(values, i), flags);
+  if (good)
+    return PyBytes_FromStringAndSize(bytes, end - bytes);
+  PyErr_Clear();
+  Py_RETURN_NONE;
+}
+
 /* Reads the layouts of a prepared call, a tuple of None or (dtype, extents, strides). */
 static int readLayouts(Launcher *self, PyObject *tuple) {
   Py_ssize_t count = PyTuple_Size(tuple);
@@ -615,7 +727,9 @@ static PyType_Spec launcherSpec = {"tile_native.Launcher", sizeof(Launcher), 0,
                                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
                                    launcherSlots};
 
-static PyMethodDef methods[] = {{"setTorch", setTorch, METH_VARARGS, NULL}, {NULL, NULL, 0, NULL}};
+static PyMethodDef methods[] = {{"setTorch", setTorch, METH_VARARGS, NULL},
+                                {"keyOf", keyOf, METH_VARARGS, NULL},
+                                {NULL, NULL, 0, NULL}};
 static struct PyModuleDef definition = {
     PyModuleDef_HEAD_INIT, "tile_native", NULL, -1, methods, NULL, NULL, NULL, NULL};
 
@@ -634,7 +748,8 @@ PyMODINIT_FUNC PyInit_tile_native(void) {
                {&nameFail, "_fail"},
                {&nameAfterFirst, "_afterFirst"},
                {&nameArrayStruct, "__array_struct__"},
-               {&nameIsCpu, "is_cpu"}};
+               {&nameIsCpu, "is_cpu"},
+               {&nameIsNeg, "is_neg"}};
   PyObject *module = PyModule_Create(&definition), *type;
   for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i)
     if (!(*names[i].name = PyUnicode_InternFromString(names[i].text)))

@@ -169,6 +169,11 @@ def _fromTorch(value, what, onHost):
     name = str(value.dtype).partition(".")[2]
     if name not in DTYPES:
         raise TypeError(f"{what} is of {value.dtype}, which is no dtype of tile")
+    if value.is_neg():  # what native.c leaves to this path
+        raise _library.Error(
+            f"{what} is a view that PyTorch negates when it reads it (Tensor.is_neg), expected"
+            " elements that lie in memory as they are; pass x.resolve_neg()"
+        )
     return Tensor(
         value.data_ptr(),
         DTYPES[name],

@@ -292,6 +292,36 @@ class Kernels(unittest.TestCase):
         expected[:, 5] += 2.0 * x[:, 3]
         torch.testing.assert_close(y, expected)
 
+    def testNegatedViews(self):
+        """What PyTorch negates when it reads it is refused: its memory holds other numbers."""
+        copy = tile.compile(
+            "kernel copy(x: in f32[N; s], y: out f32[N]) where N in 1..=64, align(x, 4)\n"
+            "  grid (i: N) { y[i] = x[i]; }"
+        )
+        number = torch.complex(torch.ones(4), torch.arange(4.0)).to(DEVICE)
+        for _ in range(2):  # before and after a call that native.c keeps
+            with self.assertRaisesRegex(tile.Error, "pass x.resolve_neg"):
+                copy(number.conj().imag)
+            self.assertEqual(copy(number.imag).tolist(), [0, 1, 2, 3])
+        found = copy(number.conj().imag.resolve_neg())
+        self.assertEqual(found.tolist(), [0, -1, -2, -3])
+
+    def testKeys(self):
+        """What tells calls apart, in C, knows tensors and parameters; subclasses, whose memory may
+        be no memory, go the way through Python."""
+        keyOf = tile._library.native.keyOf
+        x = torch.ones(3, 4, device=DEVICE)
+        other = [x.half(), x[0], x.to(torch.float8_e4m3fn), x.to(torch.float8_e5m2), x.bfloat16()]
+        keys = {keyOf((value,), 0) for value in [x, *other]}
+        self.assertEqual(len(keys), 6)
+        self.assertEqual({type(key) for key in keys}, {bytes})
+        self.assertEqual(keyOf((x,), 0), keyOf((x.T,), 0))
+        self.assertNotEqual(keyOf((x,), 1), keyOf((x.T,), 1))
+        self.assertIsInstance(keyOf((torch.nn.Parameter(x), 2), 0), bytes)
+        with torch._subclasses.FakeTensorMode():
+            fake = torch.ones(3, 4, device=DEVICE)
+        self.assertIsNone(keyOf((fake,), 0))
+
     def testAutocast(self):
         x = torch.randn(5, 33, device=DEVICE)
         with torch.autocast(DEVICE, torch.bfloat16):

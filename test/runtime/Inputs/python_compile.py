@@ -46,6 +46,10 @@ print(tile.cache_info()["compiled"])
 """
 
 
+class Shy(numpy.ndarray):
+    """A subclass, of which nothing is known."""
+
+
 class Compile(unittest.TestCase):
     def setUp(self):
         tile.clear()
@@ -59,6 +63,44 @@ class Compile(unittest.TestCase):
 
     def compiled(self):
         return tile.cache_info()["compiled"]
+
+    def testKeys(self):
+        """What tells calls apart, in C: everything that a kernel or an output depends on."""
+        keyOf = tile._library.native.keyOf
+        x, byShape, byValue = self.x, 1, 2
+        same = [
+            ((x, 2), (x + 1, 7), 0),  # other elements, another number
+            ((x,), (x.T.copy(),), 0),  # another shape, which does not count
+            ((x,), (x[:, ::2],), 0),
+            ((x, 2), (x + 1, 2), byShape | byValue),
+        ]
+        other = [
+            ((x,), (x.astype("i4"),), 0),
+            ((x,), (x.astype("u4"),), 0),
+            ((x,), (x.astype("f8"),), 0),
+            ((x,), (x[0],), 0),  # the rank
+            ((x,), (x, x), 0),
+            ((x, 2), (x, 2.0), 0),
+            ((x, 1), (x, True), 0),
+            ((x, 1), (1, x), 0),
+            ((x,), (x.T,), byShape),
+            ((x[0],), (x[:1, :3],), byShape),
+            ((x, 2), (x, 3), byValue),
+            ((x, 2.0), (x, 3.0), byValue),
+        ]
+        for values, others, flags in same:
+            self.assertEqual(keyOf(values, flags), keyOf(others, flags))
+            self.assertIsInstance(keyOf(values, flags), bytes)
+        for values, others, flags in other:
+            self.assertNotEqual(keyOf(values, flags), keyOf(others, flags), (values, others))
+        unknown = [x.astype(">f4"), numpy.float32(3), "x", None, x.view("V4"), x.view(Shy)]
+        for value in unknown:  # their attributes are asked
+            self.assertIsNone(keyOf((x, value), 0), repr(value))
+        self.assertIsNone(keyOf((x,) * 33, 0))
+        self.assertIsNone(keyOf((2**80,), byValue))
+        self.assertIsNotNone(keyOf((2**80,), 0))
+        with self.assertRaises(TypeError):
+            keyOf([x], 0)
 
     def testCall(self):
         scale = tile.compile(SCALE)
