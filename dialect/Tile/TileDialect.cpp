@@ -7,6 +7,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -42,6 +45,39 @@ void TileDialect::initialize() {
 Operation *TileDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type,
                                             Location loc) {
   return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
+namespace {
+/// The least i64 stands for "not known" in the static offsets of upstream's views of memory, whose
+/// canonicalization would make it of a constant operand, and crash. Such an offset is that of an
+/// access without lanes, behind a branch that is not taken: it may as well be 0.
+struct LeastOffsetIsZero : OpInterfaceRewritePattern<OffsetSizeAndStrideOpInterface> {
+  explicit LeastOffsetIsZero(MLIRContext *context)
+      : OpInterfaceRewritePattern(context, /*benefit=*/10) {}
+
+  LogicalResult matchAndRewrite(OffsetSizeAndStrideOpInterface op,
+                                PatternRewriter &rewriter) const override {
+    SmallVector<OpOperand *> least;
+    for (OpOperand &operand : op->getOpOperands()) {
+      APInt value;
+      if (operand.get().getType().isIndex() && matchPattern(operand.get(), m_ConstantInt(&value)) &&
+          ShapedType::isDynamic(value.getSExtValue()))
+        least.push_back(&operand);
+    }
+    if (least.empty())
+      return failure();
+    Value zero = arith::ConstantIndexOp::create(rewriter, op.getLoc(), 0);
+    rewriter.modifyOpInPlace(op, [&] {
+      for (OpOperand *operand : least)
+        operand->set(zero);
+    });
+    return success();
+  }
+};
+} // namespace
+
+void TileDialect::getCanonicalizationPatterns(RewritePatternSet &patterns) const {
+  patterns.add<LeastOffsetIsZero>(getContext());
 }
 
 LogicalResult DimAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringRef name,

@@ -18,6 +18,7 @@ def Tile_Dialect : Dialect {
     is never written.
   }];
   let hasConstantMaterializer = 1;
+  let hasCanonicalizer = 1;
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",

@@ -150,6 +150,9 @@ class TorchTensor:
     def get_device(self):
         return self.device
 
+    def is_neg(self):
+        return False
+
 
 class TorchDtype:
     def __init__(self, name):
