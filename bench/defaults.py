@@ -66,6 +66,11 @@ def parse():
         "--compile-only", action="store_true", help="compile and stop: needs no GPU"
     )
     parser.add_argument("--target", default="sm_90a", help="what tilec compiles for (sm_90a)")
+    parser.add_argument(
+        "--ptx",
+        action="store_true",
+        help="let the driver assemble: for --target sm_80 on a newer GPU",
+    )
     parser.add_argument("--jobs", type=int, default=0, help="compilations at a time (processors)")
     parser.add_argument(
         "--budget",
@@ -175,9 +180,8 @@ def binary(case, config, options):
             os.path.getmtime(source(case)),
         )
     )
-    return os.path.join(
-        options.binaries, f"{case.kernel}-{hashlib.sha1(key.encode()).hexdigest()[:14]}.cubin"
-    )
+    name = f"{case.kernel}-{hashlib.sha1(key.encode()).hexdigest()[:14]}"
+    return os.path.join(options.binaries, f"{name}.{'ptx' if options.ptx else 'cubin'}")
 
 
 def compileOne(case, config, options):

@@ -101,6 +101,11 @@ def parse(arguments):
         help="look here for .tile files first",
     )
     parser.add_argument("--target", default="sm_90a", help="what tilec compiles for (sm_90a)")
+    parser.add_argument(
+        "--ptx",
+        action="store_true",
+        help="let the driver assemble: for --target sm_80 on a newer GPU",
+    )
     parser.add_argument("--jobs", type=int, default=0, help="compilations at a time (processors)")
     parser.add_argument(
         "--json",
@@ -167,6 +172,7 @@ def prepare(options):
     from gpu.ours import Release, Settings, parseVariants
 
     Settings.target = options.target
+    Settings.format = "ptx" if options.ptx else "cubin"
     Settings.examples = [os.path.abspath(path) for path in options.examples] + Settings.examples
     Settings.variants = (
         parseVariants(options.variants) if options.variants else [{}] if options.against else None

@@ -20,6 +20,7 @@ class Settings:
     """What the command line says about our side."""
 
     target = "sm_90a"
+    format = "cubin"  # or ptx, which the driver assembles: code for an older GPU than the one here
     folder = None  # of binaries; made when first needed
     examples = [
         path
@@ -237,7 +238,7 @@ class Binary:
             Settings.folder, f"{self.name}-{hashlib.sha1(key.encode()).hexdigest()[:12]}"
         )
         binary, notes = (
-            os.path.join(folder, self.name + ".cubin"),
+            os.path.join(folder, f"{self.name}.{Settings.format}"),
             os.path.join(folder, "notes.json"),
         )
         if os.path.exists(notes):  # a process before this one has made it
