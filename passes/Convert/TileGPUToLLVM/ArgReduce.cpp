@@ -1,11 +1,13 @@
 // Reductions that want the position of the extreme value.
 //
 //   warp      the extreme value, one operation for an element: as a reduction
-//   thread    the lowest place among its registers that has it, three for an element
+//   thread    the lowest place among its registers that has it, two for an element
 //   warp      the lowest of these places
 //   block     pairs of value and place
 //
 // Pairs all the way would take ten operations for an element.
+#include "dialect/AttributeNames.h"
+#include "passes/Convert/MathNumber.h"
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/Reduce.h"
@@ -74,38 +76,88 @@ static std::optional<Positions> getPositions(OpBuilder &b, Location loc, ArrayRe
   return found;
 }
 
+/// True in a kernel that fp("fast") lets take subnormal numbers for 0: comparisons of f32 and f16
+/// do.
+static bool flushesSubnormals(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto mode = op->getAttrOfType<StringAttr>(floatModeName))
+      return mode.getValue() == "fast";
+  return false;
+}
+
+/// Operations that a row's limit takes: rows of so few elements to a thread are compared with their
+/// extreme, and with themselves for NaN.
+static constexpr int64_t limitCost = 8;
+
+/// The number before each row's extreme: in no row does another element than the extreme lie beyond
+/// it, and none is unordered but NaN. Where the extreme is NaN, it is the infinity that nothing
+/// lies beyond; where nothing lies before the extreme, NaN. So one comparison, true of what is
+/// unordered, finds what equals the extreme.
+///
+///   argmax   extreme    1.0        -0, +0    -inf   NaN
+///            limit      1 - 2^-24  -2^-149   NaN    +inf     found: not x <= limit
+static Value makeLimit(OpBuilder &builder, Location loc, Value extremes, bool forMax,
+                       bool flushesSubnormals) {
+  using namespace tile::math;
+  ImplicitLocOpBuilder b(loc, builder);
+  Number extreme(b, extremes), bits = toBits(extreme);
+  const llvm::fltSemantics &semantics =
+      cast<FloatType>(extreme.getElementType()).getFloatSemantics();
+  auto bitsOf = [](const APFloat &value) { return int64_t(value.bitcastToAPInt().getZExtValue()); };
+  // 0 has two signs, and where subnormal numbers count as 0 they are no neighbours of it.
+  int64_t least = flushesSubnormals ? bitsOf(APFloat::getSmallestNormalized(semantics)) : 1;
+  Number isZero = compare(arith::CmpIPredicate::ult, shiftLeft(bits, 1), bits.like(2 * least)),
+         isPositive = compare(arith::CmpIPredicate::sge, bits, bits.like(0));
+  // Bits of positive numbers grow with them, those of negative ones as they fall.
+  Number one = bits.like(1), away = forMax ? select(isPositive, bits - one, bits + one)
+                                           : select(isPositive, bits + one, bits - one);
+  APFloat besideZero = flushesSubnormals ? APFloat::getSmallestNormalized(semantics, forMax)
+                                         : APFloat::getSmallest(semantics, forMax);
+  Number limit = fromBits(select(isZero, bits.like(bitsOf(besideZero)), away), extreme);
+  return select(isNaN(extreme), extreme.like(forMax ? HUGE_VAL : -HUGE_VAL), limit).get();
+}
+
 /// The lowest position at which a thread's registers `values` have the extreme value of their row,
 /// or a number beyond all positions. `extremes` has the rows' registers.
-static Value findExtreme(OpBuilder &b, Location loc, Value values, Value extremes,
+static Value findExtreme(ArgReduceOp op, OpBuilder &b, Value values, Value extremes,
                          const LinearLayout &layout, ArrayRef<unsigned> axes,
                          const Positions &positions) {
+  Location loc = op.getLoc();
   constexpr int64_t nowhere = int64_t(1) << 30;
   // The registers of each row, the farthest first.
   ArrayRef<Coord> bases = layout.getBases(InDim::Register);
   int64_t count = layout.getNumRegisters(),
           rows = cast<VectorType>(extremes.getType()).getNumElements();
   SmallVector<SmallVector<int64_t>> registers(rows);
-  SmallVector<int64_t> rowOf;
   for (int64_t r = 0; r < count; ++r) {
     int64_t row = 0, place = 0;
     for (auto [bit, basis] : llvm::enumerate(bases))
       if (!isAlong(basis, axes))
         row |= (r >> bit & 1) << place++;
-    rowOf.push_back(row);
     registers[row].push_back(r);
   }
   for (SmallVector<int64_t> &row : registers)
     llvm::sort(row, [&](int64_t x, int64_t y) {
       return std::pair(positions.offset[y], y) < std::pair(positions.offset[x], x);
     });
-  Value extreme = selectRegisters(b, loc, extremes, rowOf), matches;
-  if (isa<FloatType>(getElementTypeOrSelf(values.getType()))) {
-    Value equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, values, extreme);
-    Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, values, values);
-    matches = arith::OrIOp::create(b, loc, equal, nan);
-  } else {
-    matches = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, values, extreme);
-  }
+  Type element = getElementTypeOrSelf(values.getType());
+  bool isFloat = isa<FloatType>(element),
+       byLimit = isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element) &&
+                 count / rows > limitCost,
+       forMax = op.getKind() == ArgReduceKind::ArgMax;
+  if (byLimit)
+    extremes = makeLimit(b, loc, extremes, forMax, !element.isF64() && flushesSubnormals(op));
+  // Of few elements at a time: LLVM would keep the bits of a long vector in a word.
+  auto matches = [&](Value some) -> Value {
+    if (byLimit)
+      return arith::CmpFOp::create(
+          b, loc, forMax ? arith::CmpFPredicate::UGT : arith::CmpFPredicate::ULT, some, extremes);
+    if (!isFloat)
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, some, extremes);
+    Value equal = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OEQ, some, extremes);
+    Value nan = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::UNO, some, some);
+    return arith::OrIOp::create(b, loc, equal, nan);
+  };
   // Each nearer match replaces a farther one. Several chains side by side hide how long that takes.
   int64_t length = count / rows, chains = 1;
   while (rows * chains < leastChains && length / chains > 4)
@@ -121,8 +173,8 @@ static Value findExtreme(OpBuilder &b, Location loc, Value values, Value extreme
     for (int64_t k = chain * length / chains; k < (chain + 1) * length / chains; ++k) {
       auto here = llvm::map_to_vector(registers, [&](ArrayRef<int64_t> row) { return row[k]; });
       Value place = constants([&](int64_t r) { return positions.offset[here[r]]; });
-      lowest =
-          arith::SelectOp::create(b, loc, selectRegisters(b, loc, matches, here), place, lowest);
+      lowest = arith::SelectOp::create(b, loc, matches(selectRegisters(b, loc, values, here)),
+                                       place, lowest);
     }
     found = found ? Value(arith::MinSIOp::create(b, loc, found, lowest)) : lowest;
   }
@@ -177,7 +229,7 @@ private:
     };
     State extreme = reduceRegisters(b, loc, {values}, layout, axes, keepExtreme, /*chained=*/false);
     extreme = reduceLanes(b, loc, extreme, layout, axes, keepExtreme);
-    Value place = findExtreme(b, loc, values, extreme[0], layout, axes, *positions);
+    Value place = findExtreme(op, b, values, extreme[0], layout, axes, *positions);
     auto keepLowest = [&](OpBuilder &b, const State &x, const State &y) -> State {
       return {arith::MinSIOp::create(b, loc, x[0], y[0])};
     };
