@@ -15,9 +15,9 @@ def ExpandMath : Pass<"tile-expand-math"> {
     errors. On the GPU exp, exp2 and rsqrt build on NVIDIA's approximate instructions;
     `fastmath<afn>` permits them alone, also for sin, cos and tanh.
     There division of f32 vectors by a common divisor is written out, correctly rounded, with one
-    branch for several elements to the instruction that takes all operands: in innermost loops, and
-    in functions without loops, where threads exchange values by shuffles, up to 64 elements
-    of a function.
+    branch for several elements to the instruction that takes all operands: where threads exchange
+    values by shuffles, up to 64 elements of a function's innermost loops, or of all of it where it
+    has none, and up to 64 beside loops, in vectors of 8 and more.
     ```mlir
     %y = math.tanh %x : vector<8xf32>
     ```

@@ -160,22 +160,38 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     // Code grows by what every element takes on the way that is hardly ever gone: instructions of
     // long straight kernels come from memory, too.
     constexpr int64_t mostElements = 64;
+    // A thread that holds more in a trip, as of a product's result, has no registers left for
+    // groups, and enough other work between its divisions.
+    constexpr int64_t mostOfInnermost = 16;
+    // Beside a loop, as where attention ends, there is no such work: many divisions one after
+    // another take as long as some trips, and the registers of the loop's own tiles are free. A few
+    // are not worth the code.
+    constexpr int64_t leastBeside = 8, mostBeside = 64;
     getOperation()->walk([&](FunctionOpInterface function) {
       // Where no thread waits for another, warps hide each other's chains, and registers are better
       // spent on more of them.
       if (!exchanges(function))
         return;
-      SmallVector<arith::DivFOp> divisions;
-      int64_t elements = 0;
+      SmallVector<arith::DivFOp> innermost, beside;
+      int64_t elements = 0, besideElements = 0;
       function->walk([&](arith::DivFOp op) {
-        if (!isExpandableDivision(op) || !standsInnermost(op, function))
+        if (!isExpandableDivision(op))
           return;
-        divisions.push_back(op);
-        elements += cast<VectorType>(op.getType()).getNumElements();
+        int64_t size = cast<VectorType>(op.getType()).getNumElements();
+        if (standsInnermost(op, function)) {
+          if (size > mostOfInnermost)
+            return;
+          innermost.push_back(op);
+          elements += size;
+        } else if (size >= leastBeside) {
+          beside.push_back(op);
+          besideElements += size;
+        }
       });
       if (elements <= mostElements)
-        for (arith::DivFOp op : divisions)
-          expandDivision(op);
+        llvm::for_each(innermost, expandDivision);
+      if (besideElements <= mostBeside)
+        llvm::for_each(beside, expandDivision);
     });
   }
 
@@ -196,7 +212,6 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
   }
 
   /// True if no loop runs beside the operation that takes more of the time.
-  /// A division ahead of a loop runs once, and code of the loop's trips matters more.
   static bool standsInnermost(Operation *op, Operation *function) {
     auto loop = op->getParentOfType<LoopLikeOpInterface>();
     return !hasLoops(loop ? loop.getOperation() : function);

@@ -18,10 +18,6 @@ namespace tile::math {
 /// Elements that share a branch: operands and results of all stay in registers until it.
 static constexpr int64_t groupSize = 8;
 
-/// Elements of a vector that is divided so, at most: a thread that holds more, as of a product's
-/// result, has no registers left for groups, and enough other work between its divisions.
-static constexpr int64_t mostElements = 16;
-
 static bool isOne(Value value) {
   DenseElementsAttr constant;
   return matchPattern(value, m_Constant(&constant)) && constant.isSplat() &&
@@ -146,7 +142,7 @@ static bool sharesDivisors(Value divisor, int64_t size) {
 bool isExpandableDivision(arith::DivFOp op) {
   auto type = dyn_cast<VectorType>(op.getType());
   return type && type.getRank() == 1 && type.getElementType().isF32() &&
-         type.getNumElements() > 1 && type.getNumElements() <= mostElements &&
+         type.getNumElements() > 1 &&
          !bitEnumContainsAny(op.getFastmath(),
                              arith::FastMathFlags::arcp | arith::FastMathFlags::afn) &&
          (isOne(op.getLhs()) || sharesDivisors(op.getRhs(), type.getNumElements()));

@@ -29,7 +29,7 @@ func.func @shared(%x: vector<4xf32>, %d: f32, %lane: i32) -> (vector<4xf32>, i32
   return %r, %other : vector<4xf32>, i32
 }
 
-// Within a loop, and left behind one, where it is done once.
+// Within a loop, and, being few, left behind one, where they are done once.
 // CHECK-LABEL: func.func @loops
 // GPU: scf.for
 // GPU: scf.if
@@ -47,6 +47,50 @@ func.func @loops(%x: vector<4xf32>, %d: f32, %lane: i32, %n: index) -> (vector<4
   }
   %r = arith.divf %y, %all : vector<4xf32>
   return %r, %other : vector<4xf32>, i32
+}
+
+// Many of them behind a loop, as where attention ends: one after another they would take as long as
+// some trips. Of 65 in all, none.
+// CHECK-LABEL: func.func @behind
+// CHECK: scf.for
+// GPU-COUNT-2: nvvm.rcp.approx.ftz.f
+// GPU: scf.if
+// GPU-NEXT: arith.divf {{.*}} : vector<8xf32>
+// GPU-COUNT-2: nvvm.rcp.approx.ftz.f
+// GPU: scf.if
+// GPU-NEXT: arith.divf {{.*}} : vector<8xf32>
+// CPU-NOT: scf.if
+// CHECK: return
+func.func @behind(%x: vector<16xf32>, %d: f32, %e: f32, %lane: i32, %n: index)
+    -> (vector<16xf32>, i32) {
+  %zero = arith.constant 0 : index
+  %step = arith.constant 1 : index
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %rows = vector.from_elements %d, %e, %d, %e, %d, %e, %d, %e, %d, %e, %d, %e, %d, %e, %d, %e
+      : vector<16xf32>
+  %y = scf.for %i = %zero to %n step %step iter_args(%a = %x) -> vector<16xf32> {
+    %q = arith.addf %a, %rows : vector<16xf32>
+    scf.yield %q : vector<16xf32>
+  }
+  %r = arith.divf %y, %rows : vector<16xf32>
+  return %r, %other : vector<16xf32>, i32
+}
+
+// CHECK-LABEL: func.func @many_behind
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @many_behind(%x: vector<65xf32>, %d: f32, %lane: i32, %n: index)
+    -> (vector<65xf32>, i32) {
+  %zero = arith.constant 0 : index
+  %step = arith.constant 1 : index
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %all = vector.broadcast %d : f32 to vector<65xf32>
+  %y = scf.for %i = %zero to %n step %step iter_args(%a = %x) -> vector<65xf32> {
+    %q = arith.addf %a, %all : vector<65xf32>
+    scf.yield %q : vector<65xf32>
+  }
+  %r = arith.divf %y, %all : vector<65xf32>
+  return %r, %other : vector<65xf32>, i32
 }
 
 // No thread waits for another: other warps run meanwhile, and more of them with fewer registers.
