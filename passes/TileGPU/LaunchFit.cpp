@@ -1,6 +1,7 @@
 // The resources of a multiprocessor that a kernel's block takes.
 #include "passes/TileGPU/LaunchFit.h"
 #include "dialect/AttributeNames.h"
+#include "passes/Analysis/BusyPrograms.h"
 #include "passes/Analysis/IndexEvaluation.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -81,13 +82,23 @@ int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
   return std::min(most, ((warpgroups + 1) * entry - producer) / warpgroups / granule * granule);
 }
 
-int64_t countProgramsOfProcessor(KernelOp kernel, const GPUCard &card) {
+ProgramCount countPrograms(KernelOp kernel, ArrayRef<double> grid, const GPUCard &card) {
+  auto share = [&](double programs) {
+    return int64_t(std::min(double(manyPrograms), std::ceil(programs / double(card.processors))));
+  };
+  double all = 1.0;
+  for (double extent : grid)
+    all *= extent;
+  return {share(all), share(countBusyPrograms(kernel, grid))};
+}
+
+ProgramCount countPrograms(KernelOp kernel, const GPUCard &card) {
   cost::Extents extents;
   cost::IndexEvaluation evaluation(extents, {});
-  double programs = 1.0;
+  SmallVector<double> grid;
   for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
-    programs *= std::max(1.0, evaluation.get(extent).value_or(double(manyPrograms)));
-  return int64_t(std::min(double(manyPrograms), std::ceil(programs / double(card.processors))));
+    grid.push_back(std::max(1.0, evaluation.get(extent).value_or(double(manyPrograms))));
+  return countPrograms(kernel, grid, card);
 }
 
 /// More warpgroups that compute than this hide nothing more of each other's waits.

@@ -38,9 +38,18 @@ inline constexpr int64_t usualProducerRegisters = 40;
 
 /// More programs than hide each other's waits.
 inline constexpr int64_t manyPrograms = 1000000;
-/// Programs of a launch at the extents that the contract expects, for each multiprocessor, rounded
-/// up; `manyPrograms` at most, and where nobody knows.
-int64_t countProgramsOfProcessor(KernelOp kernel, const GPUCard &card);
+/// Programs of a launch for each multiprocessor, rounded up; `manyPrograms` at most.
+struct ProgramCount {
+  int64_t all = manyPrograms;
+  int64_t busy = manyPrograms; ///< without those that find nothing to do (countBusyPrograms)
+
+  /// The most that gain by running at once: where some have nothing to do, these pass by the busy
+  /// ones if there is room for one more.
+  int64_t getRoom() const { return busy < all ? busy + 1 : all; }
+};
+ProgramCount countPrograms(KernelOp kernel, llvm::ArrayRef<double> grid, const GPUCard &card);
+/// At the extents that the contract expects; `manyPrograms` where nobody knows.
+ProgramCount countPrograms(KernelOp kernel, const GPUCard &card);
 
 /// A block with a producer, as far as the number of blocks depends on it.
 struct BlockNeed {
@@ -50,7 +59,7 @@ struct BlockNeed {
   int64_t fixedBytes = 0;       ///< of shared memory, however many stages there are
   int64_t stageBytes = 0;       ///< of a stage of all rings
   int64_t rings = 1;
-  int64_t programs = manyPrograms; ///< of a launch, for each multiprocessor
+  int64_t programs = manyPrograms; ///< of a launch for each multiprocessor, that gain by room
 };
 /// Blocks that may share a multiprocessor where the source leaves their number open: several if
 /// each has one warpgroup that computes, all get the registers that they need, enough stages are

@@ -331,7 +331,7 @@ private:
     need.registers = countLiveRegisters(kernel);
     need.registersOnEntry = getRegisterNeed(kernel).registers;
     need.fixedBytes = bytes.value_or(limit + 1);
-    need.programs = countProgramsOfProcessor(kernel, getCard(target));
+    need.programs = countPrograms(kernel, getCard(target)).getRoom();
     return chooseBlocksOfCopies(need, target.limits);
   }
 

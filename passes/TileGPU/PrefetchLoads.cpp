@@ -316,7 +316,7 @@ static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarge
     return getObstacleOfConsumers(plan, kernel, target.limits);
   const GPUCard &card = getCard(target);
   int64_t threads = getBlockThreads(kernel, target.limits),
-          blocks = countProgramsOfProcessor(kernel, card);
+          blocks = countPrograms(kernel, card).busy;
   int64_t registers = countLiveRegisters(kernel) + otherRegisters + plan.registers;
   if (isGuess(kernel) && !hasProducer(kernel)) {
     blocks = llvm::divideCeil(roomyWarps * target.limits.warpThreads, threads);

@@ -307,7 +307,7 @@ private:
     need.fixedBytes = plan.fixed;
     need.stageBytes = plan.repeated;
     need.rings = plan.rings;
-    need.programs = countProgramsOfProcessor(kernel, getCard(target));
+    need.programs = countPrograms(kernel, getCard(target)).getRoom();
     int64_t blocks = tile::gpu::chooseBlocks(need, limits);
     if (blocks > 1)
       kernel->setAttr(occupancyName, builder.getI64IntegerAttr(blocks));

@@ -4,6 +4,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
 #include "dialect/Tile/Accumulation.h"
+#include "passes/Analysis/BusyPrograms.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/TargetLimits.h"
 #include "passes/Analysis/IndexEvaluation.h"
@@ -120,6 +121,8 @@ void Counter::readGrid() {
         std::max<int64_t>(0, int64_t(std::llround(values.get(extent).value_or(1)))));
   for (int64_t extent : work.grid)
     work.programs *= extent;
+  work.busyPrograms =
+      int64_t(countBusyPrograms(kernel, SmallVector<double>(work.grid.begin(), work.grid.end())));
 }
 
 /// Bit i: the value depends on axis i of the grid.

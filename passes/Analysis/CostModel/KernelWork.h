@@ -73,6 +73,7 @@ struct KernelWork {
   std::string reason;              ///< why not: the shape is against the contract
   std::vector<int64_t> grid;       ///< extents, the last axis fastest
   int64_t programs = 1;            ///< of the grid
+  int64_t busyPrograms = 1;        ///< of these, that find something to do (countBusyPrograms)
   double longest = 1;              ///< trips of the longest program over those of the average one
   std::vector<LoopWork> loops;     ///< the body first
   std::vector<double> tensorBytes; ///< by parameter; 0: a scalar, or not known

@@ -227,8 +227,10 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   int64_t parts = 1;
   for (const LoopWork &loop : work.loops)
     parts = std::max(parts, loop.split);
-  found.need.programs =
-      int64_t(llvm::divideCeil(uint64_t(work.programs * parts), uint64_t(target.processors)));
+  auto share = [&](int64_t programs) {
+    return int64_t(llvm::divideCeil(uint64_t(programs * parts), uint64_t(target.processors)));
+  };
+  found.need.programs = gpu::ProgramCount{share(work.programs), share(work.busyPrograms)}.getRoom();
   estimateRegisters(work, schedule, target, found);
   estimateShared(work, schedule, target, found);
   if (found.bulkCopies && found.isOpen && !schedule.occupancy && !schedule.maxRegisters &&

@@ -1,0 +1,15 @@
+// How many programs of a launch have something to do.
+#ifndef TILE_PASSES_ANALYSIS_BUSYPROGRAMS_H
+#define TILE_PASSES_ANALYSIS_BUSYPROGRAMS_H
+
+#include "dialect/Tile/TileDialect.h"
+
+namespace tile {
+
+/// Programs of a launch whose grid has these extents, less those that a test at the beginning of
+/// the body sends home: of a grid of parts by blocks of all rows, a part's blocks beyond its end.
+double countBusyPrograms(KernelOp kernel, llvm::ArrayRef<double> extents);
+
+} // namespace tile
+
+#endif
