@@ -69,6 +69,9 @@ inline constexpr llvm::StringLiteral vectorIfName = "tile_gpu.vector_if";
 /// Of an access with vectorName or vectorIfName: the dimension along which neighbours lie (i64). By
 /// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral fastestName = "tile_gpu.fastest";
+/// Of a sum by tile.reduce: its terms are products that are exact (unit), so that steps of the sum
+/// may fuse with them. By tile-gpu-fuse-exact-products.
+inline constexpr llvm::StringLiteral exactProductsName = "tile_gpu.exact_products";
 /// Of a load: nothing writes this memory while the kernel runs (unit). By
 /// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral readOnlyName = "tile_gpu.read_only";

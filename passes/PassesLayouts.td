@@ -113,6 +113,23 @@ def TileGPUNarrowReductions : Pass<"tile-gpu-narrow-reductions", "::mlir::Module
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def TileGPUFuseExactProducts : Pass<"tile-gpu-fuse-exact-products", "::mlir::ModuleOp"> {
+  let summary = "products that are exact and the sums that they enter, in one operation";
+  let description = [{
+    The same result in half the instructions: an fma rounds as the sum did, since nothing was
+    rounded before. A product is exact if both factors are widened from f16 (or 8 bits), or if one
+    is a power of two and the other a `tile.dot` of such numbers. Sums of exact products by
+    tile.reduce get `tile_gpu.exact_products`, and are lowered as under `fp("contract")`.
+    ```mlir
+    %p = arith.mulf %two, %dot : tensor<64x64xf32>
+    %d = arith.subf %norm, %p : tensor<64x64xf32>
+    // becomes
+    %d = math.fma %minus_two, %dot, %norm : tensor<64x64xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect"];
+}
+
 def TileGPUExpandShapes : Pass<"tile-gpu-expand-shapes", "::mlir::ModuleOp"> {
   let summary = "slices and concatenations of tiles as takes and selections";
   let description = [{

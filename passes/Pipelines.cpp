@@ -89,6 +89,7 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUDeferReductions());
   pm.addPass(createTileGPUNarrowReductions());
   pm.addPass(createReduceStrength());
+  pm.addPass(createTileGPUFuseExactProducts());
   pm.addPass(createTileGPUExpandTF32x3());
   pm.addPass(createCSEPass());
   pm.addPass(createTileGPUExpandShapes());

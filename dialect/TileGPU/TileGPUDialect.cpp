@@ -120,6 +120,7 @@ static bool isInKernel(Operation *op) { return !isModule(op) && !isKernelOrFunct
 static bool isFetch(Operation *op) { return isa<TmaFetchOp>(op); }
 static bool isSplit(Operation *op) { return isa<WarpSpecializeOp>(op); }
 static bool isRelease(Operation *op) { return isa<RingReleaseOp>(op); }
+static bool isReduce(Operation *op) { return isa<ReduceOp>(op); }
 
 static bool isTarget(Attribute value) { return isa<TargetAttr>(value); }
 static bool isSchedule(Attribute value) { return isa<ScheduleAttr>(value); }
@@ -142,6 +143,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //
 //   target, processors                               Compiler::elaborate
 //   split_parts, split_programs                      tile-gpu-split-loops
+//   exact_products                                   tile-gpu-fuse-exact-products
 //   num_warps                                        tile-gpu-assign-layouts
 //   cache                                            tile-gpu-use-tma, -set-eviction-policies
 //   cluster                                          tile-gpu-multicast
@@ -165,6 +167,7 @@ static const AttributeSpec specs[] = {
     {vectorName, isNumber<1>, positive, isInKernel, inside},
     {vectorIfName, isNumber<1>, positive, isInKernel, inside},
     {fastestName, isNumber<0>, notNegative, isInKernel, inside},
+    {exactProductsName, isUnit, unit, isReduce, "a tile.reduce"},
     {readOnlyName, isUnit, unit, isInKernel, inside},
     {aheadName, isUnit, unit, isInKernel, inside},
     {nonNegativeName, isUnit, unit, isInKernel, inside},

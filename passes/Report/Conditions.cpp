@@ -19,6 +19,8 @@ static constexpr PassCondition conditions[] = {
     {"tile-gpu-narrow-reductions", true, "maxima and minima of f16 and bf16 that were widened"},
     {"tile-reduce-strength", true,
      "divisions and elementary functions under fp(\"fast\") with an operand that rows share"},
+    {"tile-gpu-fuse-exact-products", true,
+     "sums and differences with a product that is exact, as of two numbers widened from f16"},
     {"tile-gpu-expand-tf32x3", true, "products in precision tf32x3"},
     {"tile-gpu-expand-shapes", true, "slices and concatenations of tiles"},
     {"tile-gpu-pad-extents", true, "tiles with an extent that is no power of two"},

@@ -326,11 +326,12 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
   LogicalResult matchAndRewrite(ReduceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     LinearLayout layout = getLayout(op.getSource().getType());
-    // A product summed up may fuse with the first sum it is in.
+    // A product summed up may fuse with the first sum it is in, where the program permits it or
+    // where that changes nothing.
     auto mode =
         op->getParentOfType<FunctionOpInterface>()->getAttrOfType<StringAttr>(floatModeName);
-    auto flags = mode && mode.getValue() != "strict" ? arith::FastMathFlags::contract
-                                                     : arith::FastMathFlags::none;
+    bool fuses = (mode && mode.getValue() != "strict") || op->hasAttr(exactProductsName);
+    auto flags = fuses ? arith::FastMathFlags::contract : arith::FastMathFlags::none;
     auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
       return {tile::combine(b, op.getLoc(), op.getKind(), x[0], y[0], flags)};
     };
