@@ -5,6 +5,13 @@
 // online softmax whose maximum is moved only when it has grown a lot. Each warp looks at its own
 // factors and skips the product where all are 1: x * 1 is x. After the passes that move products
 // between wgmma, which see plain arithmetic. Source: FlashAttention-4's lazy rescaling.
+//
+// A branch ends a block of instructions, which ptxas schedules each by itself. So where mma.sync
+// accumulates on the product, the branch stands as early as its operands are known, and what makes
+// the other operands stays in one block with mma.sync, among whose instructions ptxas spreads it:
+//
+//     top, r, p, [r == 1 ? acc : acc * r], mma      p's exponentials before all of mma
+//     top, r, [r == 1 ? acc : acc * r], p, mma      p's exponentials between those of mma
 #include "dialect/TileGPU/TileGPUDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -67,6 +74,34 @@ Value getFactors(Value factor) {
   return factor;
 }
 
+/// The operation before which the branch goes: the one after the last of its operands where
+/// mma.sync takes the product, else the product, as around wgmma everything has been scheduled.
+Operation *getPlace(arith::MulFOp product, Value factors, Value scaled) {
+  if (!llvm::all_of(product->getUsers(), llvm::IsaPred<MmaOp>))
+    return product;
+  Operation *place = &product->getBlock()->front();
+  for (Value operand : {factors, scaled}) {
+    Operation *op = operand.getDefiningOp();
+    if (op && op->getBlock() == product->getBlock() && place->isBeforeInBlock(op->getNextNode()))
+      place = op->getNextNode();
+  }
+  return place;
+}
+
+/// Has the operations that make `factor` a renaming of `factors` before the place; returns it.
+Operation *moveRenaming(Value factor, Value factors, Operation *place) {
+  SmallVector<Operation *> renaming;
+  for (; factor != factors; factor = factor.getDefiningOp()->getOperand(0))
+    renaming.push_back(factor.getDefiningOp());
+  for (Operation *op : llvm::reverse(renaming)) {
+    if (op == place)
+      place = op->getNextNode();
+    else if (op->getBlock() == place->getBlock() && place->isBeforeInBlock(op))
+      op->moveBefore(place);
+  }
+  return place;
+}
+
 void skip(arith::MulFOp product) {
   auto type = dyn_cast<RankedTensorType>(product.getType());
   if (!type || !type.getEncoding() || getLayout(type).getNumRegisters() < minRegisters)
@@ -79,7 +114,9 @@ void skip(arith::MulFOp product) {
         getLayout(factorType).getNumRegisters() * minRatio > getLayout(type).getNumRegisters() ||
         !isSelectionOfOne(factors, seen))
       continue;
-    OpBuilder builder(product);
+    Operation *place = moveRenaming(product->getOperand(i), factors,
+                                    getPlace(product, factors, product->getOperand(1 - i)));
+    OpBuilder builder(place);
     Location loc = product.getLoc();
     Value one = arith::ConstantOp::create(
         builder, loc,

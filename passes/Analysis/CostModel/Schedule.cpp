@@ -65,11 +65,17 @@ std::pair<int64_t, int64_t> getWarpTile(const DotWork &dot, int64_t warps, bool 
   return {m, n};
 }
 
-/// Registers of a thread beside those of tiles: addresses, counters, descriptors. Read off the
-/// cubins of the examples.
-static int64_t getOtherRegisters(const KernelWork &work, bool bulkCopies) {
-  (void)work;
-  return bulkCopies ? 32 : 28;
+/// Registers of a thread beside those of tiles: addresses, counters, descriptors, and for mma.sync
+/// the fragments of operands that are on the way from shared memory. Read off the cubins of the
+/// examples.
+static int64_t getOtherRegisters(const KernelWork &work, int64_t warps, bool bulkCopies) {
+  constexpr int64_t fragments = 16;
+  bool loadsFragments = llvm::any_of(work.loops, [&](const LoopWork &loop) {
+    return llvm::any_of(loop.dots, [&](const DotWork &dot) {
+      return dot.tensorCores && !(dot.wgmma && warps % 4 == 0);
+    });
+  });
+  return (bulkCopies ? 32 : 28) + (loadsFragments ? fragments : 0);
 }
 
 /// Registers of a consumer: the rule of setRegisters() in WarpSpecialize.cpp, for a producer that
@@ -86,7 +92,8 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
                               const TargetLimits &target, Resources &found) {
   size_t size = std::min<size_t>(llvm::Log2_64(uint64_t(std::max<int64_t>(found.warps, 1))),
                                  work.live.size() - 1);
-  found.registers = int64_t(work.live[size]) + getOtherRegisters(work, found.bulkCopies);
+  found.registers =
+      int64_t(work.live[size]) + getOtherRegisters(work, found.warps, found.bulkCopies);
   found.need.warps = found.warps;
   found.need.registers = int64_t(work.live[size]);
   int64_t requested = schedule.occupancy.value_or(1);

@@ -89,3 +89,45 @@ tile.kernel @others params [#tile.param<"n", scalar, align = 1>, #tile.param<"f"
     "test.use"(%o) : (!acc) -> ()
     tile.return
   }
+
+// The product is what mma.sync accumulates on: the branch stands as soon as its factors are known,
+// so that the operand of mma.sync is computed in one block with it.
+#left = #tile_gpu.linear<shape = [128, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#right = #tile_gpu.linear<shape = [16, 128], register = [[1, 0], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0], [0, 0], [0, 0]]>
+!left = tensor<128x16xf16, #left>
+!right = tensor<16x128xf16, #right>
+
+// CHECK-LABEL: tile.kernel @before_mma
+// CHECK: %[[R:.*]] = arith.select
+// CHECK: arith.cmpf oeq, %[[R]]
+// CHECK: tile_gpu.warp_all
+// CHECK: %[[SCALED:.*]] = scf.if
+// CHECK: math.exp2
+// CHECK-NOT: scf.if
+// CHECK: tile_gpu.mma %{{.*}}, %{{.*}}, %[[SCALED]]
+tile.kernel @before_mma params [#tile.param<"n", scalar, align = 1>, #tile.param<"f", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%n: index, %f: f32):
+    tile.yield
+  } body {
+  ^bb0(%n: index, %f: f32):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %zero = arith.constant dense<0.0> : !acc
+    %limit = arith.constant dense<8.0> : !row
+    %one = arith.constant dense<1.0> : !row
+    %o = scf.for %i = %c0 to %n step %c1 iter_args(%sum = %zero) -> (!acc) {
+      %e = "test.row"() : () -> !row
+      %s = "test.scores"() : () -> !left
+      %v = "test.values"() : () -> !right
+      %few = arith.cmpf ole, %e, %limit : !row
+      %r = arith.select %few, %one, %e : tensor<128xi1, #row>, !row
+      %p = math.exp2 %s : !left
+      %c = tile.reshape %r : !row -> !column
+      %b = tile.broadcast %c : !column -> !acc
+      %scaled = arith.mulf %sum, %b : !acc
+      %next = tile_gpu.mma %p, %v, %scaled : !left, !right, !acc
+      scf.yield %next : !acc
+    }
+    "test.use"(%o) : (!acc) -> ()
+    tile.return
+  }
