@@ -1,5 +1,6 @@
 // tile-expand-math: puts arithmetic in place of math operations that no target has, so that nothing
 // calls libm.
+#include "dialect/AttributeNames.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -160,9 +161,9 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     // Code grows by what every element takes on the way that is hardly ever gone: instructions of
     // long straight kernels come from memory, too.
     constexpr int64_t mostElements = 64;
-    // A thread that holds more in a trip, as of a product's result, has no registers left for
-    // groups, and enough other work between its divisions.
-    constexpr int64_t mostOfInnermost = 16;
+    // A thread that holds more in a trip has no registers left for groups, and other warps run
+    // meanwhile; beside a producer they are few, and have registers.
+    constexpr int64_t mostOfInnermost = 16, mostBesideProducer = 32;
     // Beside a loop, as where attention ends, there is no such work: many divisions one after
     // another take as long as some trips, and the registers of the loop's own tiles are free. A few
     // are not worth the code.
@@ -179,7 +180,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
           return;
         int64_t size = cast<VectorType>(op.getType()).getNumElements();
         if (standsInnermost(op, function)) {
-          if (size > mostOfInnermost)
+          if (size > (function->hasAttr(tile::gpu::producerThreadsName) ? mostBesideProducer
+                                                                        : mostOfInnermost))
             return;
           innermost.push_back(op);
           elements += size;

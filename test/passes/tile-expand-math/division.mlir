@@ -103,6 +103,28 @@ func.func @streams(%x: vector<4xf32>, %d: f32) -> vector<4xf32> {
   return %r : vector<4xf32>
 }
 
+// Warps beside a producer are few: 32 elements of a trip are four groups, of others none.
+// CHECK-LABEL: func.func @beside_producer
+// GPU-COUNT-4: scf.if
+// CHECK: return
+func.func @beside_producer(%x: vector<32xf32>, %d: f32, %lane: i32) -> (vector<32xf32>, i32)
+    attributes {tile_gpu.producer_threads = 128 : i64} {
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %all = vector.broadcast %d : f32 to vector<32xf32>
+  %r = arith.divf %x, %all : vector<32xf32>
+  return %r, %other : vector<32xf32>, i32
+}
+
+// CHECK-LABEL: func.func @without_producer
+// CHECK-NOT: scf.if
+// CHECK: return
+func.func @without_producer(%x: vector<32xf32>, %d: f32, %lane: i32) -> (vector<32xf32>, i32) {
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %all = vector.broadcast %d : f32 to vector<32xf32>
+  %r = arith.divf %x, %all : vector<32xf32>
+  return %r, %other : vector<32xf32>, i32
+}
+
 // More elements in all than code should grow by.
 // CHECK-LABEL: func.func @long
 // CHECK-NOT: scf.if
