@@ -5,8 +5,9 @@
 //
 // A thread's copies go in the order of its groups, and async_wait is about the thread's own groups:
 // what others have copied is there behind the barrier that follows. Pieces have 16, 8 or 4 bytes,
-// as wide as the tensor's alignment and the slot's layout allow; elements of less than 4 bytes that
-// stand alone go through a register, and are there when the copy ends.
+// as wide as the tensor's alignment, where need be the launch's, and the slot's layout allow;
+// elements of less than 4 bytes that stand alone go through a register, and are there when the copy
+// ends.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -49,6 +50,9 @@ void copyPiece(OpBuilder &builder, Location loc, Value target, Value source, uns
     code = "@" + add(when, "b") + " " + code;
   inlinePTX(builder, loc, {}, operands, code + ";", constraints + ",~{memory}");
 }
+
+/// Bytes of a piece that cp.async copies, at least.
+constexpr unsigned leastPiece = 4;
 
 /// Elements that wait in registers at a time.
 constexpr size_t mostElements = 16;
@@ -114,7 +118,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
               exists,
               vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(reg)}));
         unsigned bytes = width * elementBytes;
-        if (bytes >= 4)
+        if (bytes >= leastPiece)
           copyPiece(rewriter, loc, addresses.get(offset), access.address(reg), bytes, exists, when,
                     op.getCache());
         else
@@ -126,20 +130,25 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
         left = left.drop_front(count);
       }
     };
-    unsigned width = std::min(getVectorWidth(op), count),
+    unsigned proven = std::min(getVectorWidth(op), count),
              wide = std::min(getVectorWidth(op, vectorIfName), count);
-    if (wide <= width) {
-      copyAll(width);
-    } else {
+    OpBuilder::InsertionGuard guard(rewriter);
+    // The widest pieces that rows allow. Where single elements would go by way of registers, rows
+    // of 8 or 4 bytes take two or four times the copies instead; where products are by mma.sync,
+    // whose fragments leave no registers for more ways, they do not.
+    const GPUTarget *target = getTarget(op);
+    bool byRegisters = proven * elementBytes < leastPiece;
+    unsigned least = byRegisters && target && target->has(Feature::Wgmma)
+                         ? std::max(1u, leastPiece / elementBytes)
+                         : wide;
+    for (; wide > proven && wide >= least; wide /= 2) {
       Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
       auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
-      for (auto [region, pieceWidth] :
-           {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
-        OpBuilder::InsertionGuard guard(rewriter);
-        rewriter.setInsertionPointToStart(&region->front());
-        copyAll(pieceWidth);
-      }
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      copyAll(wide);
+      rewriter.setInsertionPointToStart(branch.elseBlock());
     }
+    copyAll(proven);
     rewriter.eraseOp(op);
     return success();
   }
