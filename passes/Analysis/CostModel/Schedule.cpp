@@ -105,7 +105,7 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
   // The estimate counts what may be alive at once; where that is a little too much, ptxas finds an
   // order of things in which few spill.
   found.spilled = std::max<int64_t>(0, found.registers - found.registerLimit);
-  if (found.spilled > found.registerLimit / 20)
+  if (found.spilled > found.registerLimit / 20 && found.reason.empty())
     found.reason = "a thread needs about " + std::to_string(found.registers) +
                    " registers and gets " + std::to_string(found.registerLimit);
   // An instruction of wgmma holds its accumulators at once, and ptxas goes by what a thread has on
@@ -121,7 +121,8 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
       if (dot.wgmma && found.warps % 4 == 0)
         found.need.registersOnEntry =
             std::max(found.need.registersOnEntry, columns / 2 + besideAccumulators);
-      if (dot.wgmma && found.warps % 4 == 0 && entry < columns / 2 + besideAccumulators)
+      if (dot.wgmma && found.warps % 4 == 0 && entry < columns / 2 + besideAccumulators &&
+          found.reason.empty())
         found.reason = "a thread has " + std::to_string(entry) +
                        " registers on entry, too few for wgmma with " + std::to_string(columns) +
                        " columns";
@@ -228,8 +229,13 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   found.bulkCopies = target.hasBulkCopies && hasDots && streams;
   found.asyncCopies = target.target && target.target->has(Feature::AsyncCopy) &&
                       !found.bulkCopies && hasDots && streams;
+  // A `tune` clause may hold any number: what is reckoned from it must not overflow.
+  constexpr int64_t mostWarps = 32;
+  if (found.warps > mostWarps)
+    found.reason = "a block has " + std::to_string(found.warps) + " warps of at most 32";
+  found.warps = std::min(found.warps, mostWarps);
   found.threads = 32 * found.warps + (found.bulkCopies ? 128 : 0);
-  if (found.threads > 1024)
+  if (found.threads > 1024 && found.reason.empty())
     found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";
   int64_t parts = 1;
   for (const LoopWork &loop : work.loops)
