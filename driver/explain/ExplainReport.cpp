@@ -55,12 +55,13 @@ static void printConfiguration(const Explanation &each, raw_ostream &stream) {
           (usable < rated.size() ? Twine("; ") + Twine(rated.size() - usable) + " cannot be used"
                                  : Twine("")));
   constexpr size_t shown = 4;
-  for (size_t i = 1; i < std::min(usable, shown); ++i)
-    row(i == 1 ? "next" : "",
-        toText(rated[i].config) +
-            formatv(": {0}, {1:f0}% more", toTime(rated[i].milliseconds),
-                    (rated[i].milliseconds / rated.front().milliseconds - 1) * 100)
-                .str());
+  for (size_t i = 1; i < std::min(usable, shown); ++i) {
+    double more = (rated[i].milliseconds / rated.front().milliseconds - 1) * 100;
+    std::string time = toTime(rated[i].milliseconds);
+    row(i == 1 ? "next" : "", toText(rated[i].config) + ": " + time + ", " +
+                                  formatv("{0:f0}% ", std::abs(more)).str() +
+                                  (more < 0 ? "less, but more at extents around these" : "more"));
+  }
   if (usable < rated.size())
     row("left out", toText(rated[usable].config) + ": " + rated[usable].reason);
 }

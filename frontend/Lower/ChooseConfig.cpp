@@ -5,6 +5,7 @@
 //   groups            by compile-time parameters: what differs in attributes alone is emitted once
 //   elaborate, rate   each group on the side; its kernel is erased again
 //   sort              by milliseconds, then by the order of the clause
+//   settleTies        by larger and smaller extents, where nobody has said which they will be
 //
 // Nothing here is reported (`quiet`): a candidate that cannot be elaborated is rated infinite.
 #include "frontend/Lower/ChooseConfig.h"
@@ -21,6 +22,9 @@ namespace {
 /// Elaborations of one choice at most. Of larger spaces every n-th member is looked at.
 constexpr size_t mostElaborations = 256;
 
+/// Choices that the model holds for as good: closer than this it tells nothing.
+constexpr double closeCall = 1.02;
+
 class Chooser {
 public:
   Chooser(const Modules &modules, const ast::KernelDecl &kernel, const ElaborateOptions &options,
@@ -36,6 +40,9 @@ private:
   /// Emits the version under a configuration; null if it cannot be.
   KernelOp elaborate(const TuneConfig &config, runtime::Kernel &record);
   bool readExtents();
+  void settleTies();
+  std::vector<double> rateAt(const TuneConfig &config,
+                             llvm::ArrayRef<std::map<std::string, int64_t>> shapes);
   /// The part of a configuration that decides what is emitted; the rest are attributes of the
   /// kernel.
   TuneConfig getParameters(const TuneConfig &config) const;
@@ -48,6 +55,8 @@ private:
   std::string symbol;
   const Variant &variant;
   ConfigChoice choice;
+  /// Contracts of the dimensions of which nobody has said how long they will be.
+  std::map<std::string, std::pair<int64_t, int64_t>> open;
 };
 
 /// By symbol: instances are made anew under the configuration.
@@ -79,9 +88,12 @@ bool Chooser::readExtents() {
   for (const runtime::Dim &dim : record.dims) {
     int64_t &extent = choice.extents[dim.name];
     extent = dim.opt ? *dim.opt : std::clamp<int64_t>(4096, dim.min, dim.max);
+    open[dim.name] = {dim.min, dim.max};
     for (const auto &[name, asked] : options.extents)
-      if (name == dim.name && (variant.isGeneric() || (asked >= dim.min && asked <= dim.max)))
+      if (name == dim.name && (variant.isGeneric() || (asked >= dim.min && asked <= dim.max))) {
         extent = asked;
+        open.erase(name);
+      }
   }
   // Scalars that are not asked for have their hint in the kernel's own attribute.
   for (const runtime::Param &param : record.params)
@@ -89,6 +101,49 @@ bool Chooser::readExtents() {
       if (name == param.name && param.min && asked >= *param.min && asked <= *param.max)
         choice.extents[name] = asked;
   return true;
+}
+
+/// Milliseconds of a configuration at each of the shapes.
+std::vector<double> Chooser::rateAt(const TuneConfig &config,
+                                    ArrayRef<std::map<std::string, int64_t>> shapes) {
+  std::vector<double> result;
+  runtime::Kernel record;
+  KernelOp op = elaborate(config, record);
+  for (const auto &shape : shapes)
+    result.push_back(op ? options.rate(op, shape, {config}).front().milliseconds
+                        : std::numeric_limits<double>::infinity());
+  if (op)
+    op.erase();
+  return result;
+}
+
+/// An `opt` stands for extents around it. Of choices that the model holds for as good there, the
+/// one that does best on the whole when the open extents are twice as long and half as long comes
+/// first.
+void Chooser::settleTies() {
+  auto end = llvm::find_if(choice.rated, [&](const RatedConfig &each) {
+    return !(each.milliseconds <= closeCall * choice.rated.front().milliseconds);
+  });
+  if (open.empty() || end - choice.rated.begin() < 2)
+    return;
+  std::vector<std::map<std::string, int64_t>> shapes(2, choice.extents);
+  for (const auto &[name, bounds] : open) {
+    int64_t extent = choice.extents[name];
+    shapes[0][name] = std::clamp<int64_t>(2 * extent, bounds.first, bounds.second);
+    shapes[1][name] = std::clamp<int64_t>(extent / 2, bounds.first, bounds.second);
+  }
+  auto best = choice.rated.begin();
+  double least = std::numeric_limits<double>::infinity();
+  for (auto each = best; each != end; ++each) {
+    double product = each->milliseconds;
+    for (double milliseconds : rateAt(each->config, shapes))
+      product *= milliseconds;
+    if (closeCall * product < least) { // less than that tells no more here than there
+      least = product;
+      best = each;
+    }
+  }
+  std::rotate(choice.rated.begin(), best, std::next(best));
 }
 
 TuneConfig Chooser::getParameters(const TuneConfig &config) const {
@@ -145,6 +200,7 @@ std::optional<ConfigChoice> Chooser::run(const Instance &instance) {
   if (choice.rated.empty() ||
       !(choice.rated.front().milliseconds < std::numeric_limits<double>::infinity()))
     return std::nullopt;
+  settleTies();
   return choice;
 }
 
