@@ -286,6 +286,25 @@ def TileGPUApplyLoopAttributes : Pass<"tile-gpu-apply-loop-attributes", "::mlir:
       "::mlir::arith::ArithDialect"];
 }
 
+def TileGPUJoinReductions : Pass<"tile-gpu-join-reductions", "::mlir::ModuleOp"> {
+  let summary = "let reductions that do not wait for each other exchange at one barrier";
+  let description = [{
+    Of each block without products and copies. What a reduction across warps is needed for is put
+    off while other reductions can begin; then one `tile_gpu.join_warps` ends them all. Nothing
+    passes an operation with effects, and the tiles that live longer so must fit in 64 registers of
+    a thread, or take no more than before.
+    ```mlir
+    %m = tile.reduce max %a : tensor<2048xf32, #rows> -> f32
+    %n = tile.reduce max %b : tensor<2048xf32, #rows> -> f32
+    // becomes
+    %p = tile_gpu.warp_reduce max %a : tensor<2048xf32, #rows> -> tensor<4xf32, #warps>
+    %q = tile_gpu.warp_reduce max %b : tensor<2048xf32, #rows> -> tensor<4xf32, #warps>
+    %m, %n = tile_gpu.join_warps %p, %q {kinds = array<i32: 2, 2>, axes = array<i64: 0, 0>} …
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
+}
+
 def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::ModuleOp"> {
   let summary = "choose how many neighbours each access moves at once";
   let description = [{

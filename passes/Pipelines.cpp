@@ -118,6 +118,8 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUScheduleLoops());
   pm.addPass(createTileGPUApplySchedule());
   pm.addPass(createTileGPUApplyLoopAttributes());
+  // The order of reductions decides which loads wait for barriers.
+  pm.addPass(createTileGPUJoinReductions());
   pm.addPass(createTileGPUVectorizeAccesses());
 }
 

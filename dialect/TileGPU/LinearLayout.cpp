@@ -293,6 +293,25 @@ LinearLayout LinearLayout::dropDim(unsigned axis) const {
   return mapBases(*this, drop(Coord(shape.begin(), shape.end())), /*dropZeroRegisters=*/true, drop);
 }
 
+LinearLayout LinearLayout::reduceWithinWarps(unsigned axis) const {
+  assert(axis < getRank());
+  SmallVector<int64_t> extents(shape.begin(), shape.end());
+  int64_t parts = 1;
+  SmallVector<Coord> warps(getBases(InDim::Warp));
+  for (Coord &basis : warps)
+    if (basis[axis]) {
+      basis[axis] = parts;
+      parts *= 2;
+    }
+  extents[axis] = parts;
+  LinearLayout within = mapBases(*this, extents, /*dropZeroRegisters=*/true, [&](Coord coord) {
+    coord[axis] = 0;
+    return coord;
+  });
+  return LinearLayout(extents, within.getBases(InDim::Register), within.getBases(InDim::Lane),
+                      warps);
+}
+
 LinearLayout LinearLayout::insertUnitDim(unsigned axis) const {
   assert(axis <= getRank());
   auto insert = [&](Coord coord, int64_t value) {

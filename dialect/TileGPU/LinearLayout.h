@@ -73,6 +73,9 @@ public:
   /// The layout of this tensor reduced along `axis`: the dimension is dropped, registers along it
   /// alone are removed, lanes and warps along it get zero bases (they hold duplicates).
   LinearLayout dropDim(unsigned axis) const;
+  /// The layout of what each warp has come to when it has reduced its part along `axis`: that
+  /// dimension counts the warps along it, registers along it are removed, its lanes hold the same.
+  LinearLayout reduceWithinWarps(unsigned axis) const;
   /// The layout with a dimension of extent 1 inserted at `axis`.
   LinearLayout insertUnitDim(unsigned axis) const;
   /// This layout once for each position in `leading`, dimensions before the others: registers of

@@ -248,6 +248,16 @@ SharedNeed ConvertLayoutOp::getSharedNeed() {
   return {SharedUse::ScratchWarp, bytes, 128};
 }
 
+/// That of all reductions: they wait at one barrier.
+SharedNeed JoinWarpsOp::getSharedNeed() {
+  int64_t bytes = 0;
+  for (auto [part, axis] : llvm::zip(getParts(), getAxes())) {
+    auto type = cast<RankedTensorType>(part.getType());
+    bytes += getReductionBytes(type, axis, {getSharedElementBytes(type.getElementType())});
+  }
+  return {bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128};
+}
+
 /// A word by which the block learns whether its part is the last.
 SharedNeed PartArriveOp::getSharedNeed() { return {SharedUse::ScratchBlock, 16, 128}; }
 

@@ -59,6 +59,12 @@ llvm::SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout);
 /// elements: a slot for each distinct register of each thread; 0 where every thread finds its own.
 int64_t getAtomicBytes(AtomicOp op);
 
+/// Scratch of a reduction whose state has elements of these sizes: where warps hold different parts
+/// along the axis, or all axes, each leaves what its lanes have come to, once where lanes hold the
+/// same.
+int64_t getReductionBytes(mlir::RankedTensorType source, std::optional<int64_t> axis,
+                          llvm::ArrayRef<int64_t> elementBytes);
+
 /// Where a store leaves `columns` columns of its tile for the hardware to copy: blocks of as many
 /// rows as a copy has.
 SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns);

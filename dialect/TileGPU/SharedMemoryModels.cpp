@@ -7,15 +7,7 @@
 using namespace mlir;
 
 namespace tile::gpu {
-namespace {
 
-/// 128 bytes of alignment let accesses be as wide as layouts allow.
-SharedNeed scratch(int64_t bytes) {
-  return {bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128};
-}
-
-/// Scratch of a reduction whose state has elements of these sizes: where warps hold different parts
-/// along the axes, each leaves what its lanes have come to, once where lanes hold the same.
 int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis,
                           ArrayRef<int64_t> elementBytes) {
   LinearLayout layout = getLayout(source);
@@ -42,6 +34,13 @@ int64_t getReductionBytes(RankedTensorType source, std::optional<int64_t> axis,
   for (int64_t size : elementBytes)
     bytes += llvm::alignTo(elements * size, 16);
   return bytes;
+}
+
+namespace {
+
+/// 128 bytes of alignment let accesses be as wide as layouts allow.
+SharedNeed scratch(int64_t bytes) {
+  return {bytes ? SharedUse::ScratchBlock : SharedUse::None, bytes, 128};
 }
 
 /// Bytes of one element of each tile.

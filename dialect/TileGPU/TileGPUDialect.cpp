@@ -120,7 +120,7 @@ static bool isInKernel(Operation *op) { return !isModule(op) && !isKernelOrFunct
 static bool isFetch(Operation *op) { return isa<TmaFetchOp>(op); }
 static bool isSplit(Operation *op) { return isa<WarpSpecializeOp>(op); }
 static bool isRelease(Operation *op) { return isa<RingReleaseOp>(op); }
-static bool isReduce(Operation *op) { return isa<ReduceOp>(op); }
+static bool isReduce(Operation *op) { return isa<ReduceOp, WarpReduceOp>(op); }
 
 static bool isTarget(Attribute value) { return isa<TargetAttr>(value); }
 static bool isSchedule(Attribute value) { return isa<ScheduleAttr>(value); }
@@ -366,6 +366,16 @@ RankedTensorType tile::gpu::withLayout(RankedTensorType type, const LinearLayout
                                LinearAttr::get(type.getContext(), layout));
 }
 
+LinearLayout tile::gpu::getWarpReduceLayout(const LinearLayout &source,
+                                            std::optional<int64_t> axis) {
+  if (axis)
+    return source.reduceWithinWarps(unsigned(*axis));
+  int64_t elements = 1;
+  for (int64_t extent : source.getShape())
+    elements *= extent;
+  return source.reshape({elements}).reduceWithinWarps(0);
+}
+
 //===--- Operations -------------------------------------------------------===//
 
 LogicalResult ConvertLayoutOp::verify() {
@@ -383,6 +393,37 @@ OpFoldResult ConvertLayoutOp::fold(FoldAdaptor) {
     return getResult();
   }
   return {};
+}
+
+LogicalResult WarpReduceOp::verify() {
+  RankedTensorType source = getSource().getType(), result = getType();
+  std::optional<int64_t> axis = getAxis();
+  if (axis && (*axis < 0 || *axis >= source.getRank()))
+    return emitOpError() << "has no axis " << *axis << " of " << source;
+  if (source.getElementType() != result.getElementType() || !source.getEncoding() ||
+      !result.getEncoding() || getLayout(result) != getWarpReduceLayout(getLayout(source), axis))
+    return emitOpError() << "does not leave " << result << " of " << source;
+  return success();
+}
+
+LogicalResult JoinWarpsOp::verify() {
+  bool valid = !getParts().empty() && getNumResults() == getParts().size() &&
+               getKinds().size() == getParts().size() && getAxes().size() == getParts().size();
+  for (size_t i = 0; valid && i < getParts().size(); ++i) {
+    auto part = cast<RankedTensorType>(getParts()[i].getType());
+    auto result = dyn_cast<RankedTensorType>(getResult(i).getType());
+    valid =
+        getAxes()[i] >= 0 && getAxes()[i] < part.getRank() && part.getEncoding() &&
+        getElementTypeOrSelf(getResult(i).getType()) == part.getElementType() &&
+        symbolizeReduceKind(getKinds()[i]) &&
+        (result ? result.getEncoding() && getLayout(result) == getLayout(part).dropDim(getAxes()[i])
+                : part.getRank() == 1);
+  }
+  if (!valid)
+    return emitOpError()
+           << "makes a result without the axis, and takes a kind and an axis, for each "
+              "of one or more parts";
+  return success();
 }
 
 static LogicalResult verifySameTile(Operation *op, RankedTensorType tile, MemDescType memory) {

@@ -47,6 +47,8 @@ void attachSharedMemoryModels(mlir::MLIRContext &context);
 LinearLayout getLayout(mlir::RankedTensorType type);
 /// `type` with `layout` as its encoding.
 mlir::RankedTensorType withLayout(mlir::RankedTensorType type, const LinearLayout &layout);
+/// The layout of what tile_gpu.warp_reduce leaves of a tile; without `axis` of all its elements.
+LinearLayout getWarpReduceLayout(const LinearLayout &source, std::optional<int64_t> axis);
 
 } // namespace tile::gpu
 

@@ -5,6 +5,7 @@
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "dialect/TileGPU/SharedMemoryInterface.td"
 include "dialect/TileGPU/TileGPUDialect.td"
+include "dialect/Tile/TileOpBase.td"
 
 /// Of an operation that owns shared memory.
 def TileGPU_OwnsSharedMemory : DeclareOpInterfaceMethods<TileGPU_SharedMemoryOpInterface>;

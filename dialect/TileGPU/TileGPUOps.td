@@ -23,6 +23,40 @@ def TileGPU_ConvertLayoutOp : TileGPU_Op<"convert_layout", [Pure, TileGPU_OwnsSh
   let hasFolder = 1;
 }
 
+def TileGPU_WarpReduceOp : TileGPU_Op<"warp_reduce", [Pure]> {
+  let summary = "what each warp comes to when it reduces its own part of a tile";
+  let description = [{
+    As `tile.reduce` without its exchange between warps. The axis, or without one all of them as
+    one, counts the warps that lie along it. `join_warps` does the rest.
+    ```mlir
+    %p = tile_gpu.warp_reduce max %x axis 1
+        : tensor<16x512xf32, #rows> -> tensor<16x4xf32, #warps>
+    ```
+  }];
+  let arguments = (ins Tile_ReduceKind:$kind, TileGPU_Tile:$source, OptionalAttr<I64Attr>:$axis);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = [{
+    $kind $source (`axis` $axis^)? attr-dict `:` type($source) `->` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_JoinWarpsOp : TileGPU_Op<"join_warps", [Pure, TileGPU_OwnsSharedMemory]> {
+  let summary = "combine what the warps have come to in several reductions, at one barrier";
+  let description = [{
+    `kinds` are those of reductions, `axes` the axis of each part that counts warps; it is dropped.
+    ```mlir
+    %m, %s = tile_gpu.join_warps %p, %q {kinds = array<i32: 2, 0>, axes = array<i64: 1, 0>}
+        : (tensor<16x4xf32, #warps>, tensor<4xf32, #line>) -> (tensor<16xf32, #rows>, f32)
+    ```
+  }];
+  let arguments = (ins Variadic<TileGPU_Tile>:$parts, DenseI32ArrayAttr:$kinds,
+      DenseI64ArrayAttr:$axes);
+  let results = (outs Variadic<Tile_TileOrScalar>:$results);
+  let assemblyFormat = "$parts attr-dict `:` functional-type($parts, $results)";
+  let hasVerifier = 1;
+}
+
 def TileGPU_WarpAllOp : TileGPU_Op<"warp_all", [Pure]> {
   let summary = "true for a warp if the mask is true for all elements that it holds";
   let description = [{

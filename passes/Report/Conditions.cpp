@@ -52,6 +52,8 @@ static constexpr PassCondition conditions[] = {
     {"tile-gpu-prefetch-loads", true,
      "innermost loops that reduce, scan or store, over tensors that nothing writes"},
     {"tile-gpu-apply-loop-attributes", true, "loops with unroll(n)"},
+    {"tile-gpu-join-reductions", true,
+     "reductions across warps in one block, without products, that do not wait for each other"},
     {"tile-gpu-vectorize-accesses", true, "loads and stores of neighbours that lie together"},
 };
 

@@ -22,7 +22,7 @@ void populateElementwisePatterns(const mlir::TypeConverter &converter,
 /// tile.lookup and tile.random_bits.
 void populateElementPatterns(const mlir::TypeConverter &converter,
                              mlir::RewritePatternSet &patterns);
-/// tile.reduce and tile.arg_reduce.
+/// tile.reduce, tile.arg_reduce, tile_gpu.warp_reduce and join_warps.
 void populateReducePatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 

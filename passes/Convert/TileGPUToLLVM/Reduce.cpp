@@ -17,6 +17,7 @@
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/Convert/TileGPUToLLVM/WarpExchange.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -73,33 +74,6 @@ Value tile::gpu::shuffleLanes(OpBuilder &b, Location loc, Value value, unsigned 
 
 Value tile::gpu::readLane(OpBuilder &b, Location loc, Value value, Value lane) {
   return shuffle(b, loc, value, lane, NVVM::ShflKind::idx);
-}
-
-/// The type of an element in shared memory.
-static Type getSharedType(OpBuilder &b, Type element) {
-  if (element.isIndex())
-    return b.getI64Type();
-  return element.isInteger(1) ? Type(b.getI8Type()) : element;
-}
-static Value toShared(OpBuilder &b, Location loc, Value x) {
-  if (x.getType().isIndex())
-    return arith::IndexCastOp::create(b, loc, b.getI64Type(), x);
-  return x.getType().isInteger(1) ? Value(arith::ExtUIOp::create(b, loc, b.getI8Type(), x)) : x;
-}
-static Value fromShared(OpBuilder &b, Location loc, Value x, Type element) {
-  if (element.isIndex())
-    return arith::IndexCastOp::create(b, loc, element, x);
-  return element.isInteger(1) ? Value(arith::TruncIOp::create(b, loc, element, x)) : x;
-}
-
-/// The bits `bits` of `index`, side by side.
-static Value gatherBits(OpBuilder &b, Location loc, Value index, ArrayRef<unsigned> bits) {
-  SmallVector<uint32_t> images;
-  for (auto [to, from] : llvm::enumerate(bits)) {
-    images.resize(from + 1, 0);
-    images[from] = 1u << to;
-  }
-  return applyLinear(b, loc, index, images);
 }
 
 /// True for a basis that moves along `axes` alone.
@@ -186,117 +160,22 @@ State tile::gpu::reduceLanes(OpBuilder &b, Location loc, State state, const Line
   return state;
 }
 
-/// Reduces across warps what each has come to. `offset`: scratch in shared memory; `failed` reports
-/// that it is missing.
+/// Reduces across warps what each has come to.
 FailureOr<State> tile::gpu::reduceWarps(Operation *op, OpBuilder &b, State state,
                                         const LinearLayout &layout, ArrayRef<unsigned> axes,
                                         Combine combine) {
-  Location loc = op->getLoc();
-  auto alongAxes = [&](const Coord &basis) { return isAlong(basis, axes); };
-  auto holdsSame = [&](const Coord &basis) {
-    return alongAxes(basis) || llvm::all_of(basis, [](int64_t at) { return at == 0; });
-  };
-  SmallVector<unsigned> warpBits;
-  for (unsigned bit = 0; bit < layout.getNumBits(InDim::Warp); ++bit)
-    if (alongAxes(layout.getBases(InDim::Warp)[bit]))
-      warpBits.push_back(bit);
-  if (warpBits.empty())
+  WarpExchange exchange(op->getLoc(), b, state, layout, axes);
+  if (!exchange.isNeeded())
     return state;
-
-  // Each warp leaves what its lanes have come to; then all read the parts of the warps that differ
-  // from theirs along the axes, which lie side by side: [other bits of the warp][register][lane
-  // that differs from others][warp along the axes].
   auto offset = op->getAttrOfType<IntegerAttr>(sharedOffsetName);
   if (!offset) {
     op->emitError("internal: a reduction across warps has no shared memory");
     return failure();
   }
-  SmallVector<unsigned> laneBits, otherBits;
-  for (unsigned bit = 0; bit < layout.getNumBits(InDim::Lane); ++bit)
-    if (!holdsSame(layout.getBases(InDim::Lane)[bit]))
-      laneBits.push_back(bit);
-  for (unsigned bit = 0; bit < layout.getNumBits(InDim::Warp); ++bit)
-    if (!llvm::is_contained(warpBits, bit))
-      otherBits.push_back(bit);
-  Value lane = getLane(b, loc), warp = getWarp(b, loc);
-  int64_t registers = cast<VectorType>(state[0].getType()).getNumElements(),
-          parts = int64_t(1) << warpBits.size();
-  Value laneNumber = gatherBits(b, loc, lane, laneBits);
-  Value ownPart = gatherBits(b, loc, warp, warpBits), group = gatherBits(b, loc, warp, otherBits);
-  /// The first part of register `reg`, counted in elements.
-  auto firstPart = [&](int64_t reg) {
-    Value row = arith::AddIOp::create(
-        b, loc, arith::MulIOp::create(b, loc, group, constantI32(b, loc, registers)),
-        constantI32(b, loc, reg));
-    row = arith::MulIOp::create(b, loc, row, constantI32(b, loc, int64_t(1) << laneBits.size()));
-    return Value(arith::MulIOp::create(b, loc, arith::AddIOp::create(b, loc, row, laneNumber),
-                                       constantI32(b, loc, parts)));
-  };
-  SmallVector<Value> bases;
-  SmallVector<Type> types;
-  int64_t start = offset.getInt();
-  for (Value v : state) {
-    Type element = getSharedType(b, cast<VectorType>(v.getType()).getElementType());
-    bases.push_back(getSharedPointer(b, loc, start));
-    types.push_back(element);
-    start += llvm::alignTo((registers << laneBits.size() << layout.getNumBits(InDim::Warp)) *
-                               getSharedElementBytes(element),
-                           16);
-  }
-  auto pointerTo = [&](unsigned i, Value index) {
-    return LLVM::GEPOp::create(b, loc, bases[i].getType(), types[i], bases[i],
-                               ArrayRef<LLVM::GEPArg>{index});
-  };
-  // Of lanes that stand for the same element one writes: what they hold may differ in the last bit,
-  // where combining is not symmetric, and then it must not be up to chance whose is kept.
-  unsigned sameLanes = 31;
-  for (unsigned bit : laneBits)
-    sameLanes &= ~(1u << bit);
-  scf::IfOp owner;
-  if (sameLanes) {
-    Value others = arith::AndIOp::create(b, loc, lane, constantI32(b, loc, sameLanes));
-    Value first =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, others, constantI32(b, loc, 0));
-    owner = scf::IfOp::create(b, loc, first, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(owner.thenBlock());
-  }
-  for (unsigned i = 0; i < state.size(); ++i)
-    for (int64_t r = 0; r < registers; ++r) {
-      Value place = pointerTo(i, arith::AddIOp::create(b, loc, firstPart(r), ownPart));
-      LLVM::StoreOp::create(
-          b, loc,
-          toShared(b, loc, vector::ExtractOp::create(b, loc, state[i], ArrayRef<int64_t>{r})),
-          place);
-    }
-  if (owner)
-    b.setInsertionPointAfter(owner);
-  BarrierOp::create(b, loc);
-  // One vector of all registers for each part; combined as a tree, in the same order for every
-  // thread, so that all hold the same bits.
-  SmallVector<State> loaded(parts);
-  for (unsigned i = 0; i < state.size(); ++i) {
-    auto type = cast<VectorType>(state[i].getType());
-    int64_t bytes = getSharedElementBytes(types[i]), width = std::min<int64_t>(parts, 16 / bytes);
-    SmallVector<SmallVector<Value>> values(parts);
-    for (int64_t r = 0; r < registers; ++r) {
-      Value first = firstPart(r);
-      for (int64_t p = 0; p < parts; p += width) {
-        Value place = pointerTo(i, arith::AddIOp::create(b, loc, first, constantI32(b, loc, p)));
-        Value piece =
-            LLVM::LoadOp::create(b, loc, VectorType::get(width, types[i]), place, width * bytes);
-        for (int64_t w = 0; w < width; ++w)
-          values[p + w].push_back(
-              fromShared(b, loc, vector::ExtractOp::create(b, loc, piece, ArrayRef<int64_t>{w}),
-                         type.getElementType()));
-      }
-    }
-    for (int64_t p = 0; p < parts; ++p)
-      loaded[p].push_back(vector::FromElementsOp::create(b, loc, type, values[p]));
-  }
-  for (int64_t half = parts / 2; half; half /= 2)
-    for (int64_t p = 0; p < half; ++p)
-      loaded[p] = combine(b, loaded[p], loaded[p + half]);
-  return loaded[0];
+  exchange.place(offset.getInt());
+  exchange.leave();
+  BarrierOp::create(b, op->getLoc());
+  return exchange.take(combine);
 }
 
 /// Reduces `state`, held in `layout`, along `axes`. On return every thread holds the result, in the
@@ -321,17 +200,20 @@ static Value finish(OpBuilder &b, Location loc, Value value, Type wanted) {
 
 namespace {
 
+/// A product summed up may fuse with the first sum it is in, where the program permits it or where
+/// that changes nothing.
+arith::FastMathFlags getSumFlags(Operation *op) {
+  auto mode = op->getParentOfType<FunctionOpInterface>()->getAttrOfType<StringAttr>(floatModeName);
+  bool fuses = (mode && mode.getValue() != "strict") || op->hasAttr(exactProductsName);
+  return fuses ? arith::FastMathFlags::contract : arith::FastMathFlags::none;
+}
+
 struct LowerReduce : OpConversionPattern<ReduceOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ReduceOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     LinearLayout layout = getLayout(op.getSource().getType());
-    // A product summed up may fuse with the first sum it is in, where the program permits it or
-    // where that changes nothing.
-    auto mode =
-        op->getParentOfType<FunctionOpInterface>()->getAttrOfType<StringAttr>(floatModeName);
-    bool fuses = (mode && mode.getValue() != "strict") || op->hasAttr(exactProductsName);
-    auto flags = fuses ? arith::FastMathFlags::contract : arith::FastMathFlags::none;
+    auto flags = getSumFlags(op);
     auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
       return {tile::combine(b, op.getLoc(), op.getKind(), x[0], y[0], flags)};
     };
@@ -349,10 +231,70 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
   }
 };
 
+struct LowerWarpReduce : OpConversionPattern<WarpReduceOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(WarpReduceOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    LinearLayout layout = getLayout(op.getSource().getType());
+    auto flags = getSumFlags(op);
+    auto combine = [&](OpBuilder &b, const State &x, const State &y) -> State {
+      return {tile::combine(b, loc, op.getKind(), x[0], y[0], flags)};
+    };
+    bool chained = op.getKind() == ReduceKind::Sum && flags == arith::FastMathFlags::contract;
+    SmallVector<unsigned> axes = getReducedAxes(op.getAxis(), layout.getRank());
+    State state =
+        reduceRegisters(rewriter, loc, {adaptor.getSource()}, layout, axes, combine, chained);
+    state = reduceLanes(rewriter, loc, state, layout, axes, combine);
+    if (state[0].getType() != getTypeConverter()->convertType(op.getType()))
+      return op.emitError("internal: a reduction leaves other registers than its result's layout");
+    rewriter.replaceOp(op, state[0]);
+    return success();
+  }
+};
+
+struct LowerJoinWarps : OpConversionPattern<JoinWarpsOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(JoinWarpsOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto flags = getSumFlags(op);
+    SmallVector<LinearLayout> layouts;
+    for (Value part : op.getParts())
+      layouts.push_back(getLayout(cast<RankedTensorType>(part.getType())));
+    SmallVector<WarpExchange, 2> exchanges;
+    for (auto [part, layout, axis] : llvm::zip(adaptor.getParts(), layouts, op.getAxes()))
+      exchanges.emplace_back(loc, rewriter, State{part}, layout, unsigned(axis));
+    auto offset = op->getAttrOfType<IntegerAttr>(sharedOffsetName);
+    if (!offset || !llvm::all_of(exchanges, [](WarpExchange &each) { return each.isNeeded(); }))
+      return op.emitError("internal: a reduction across warps has no shared memory");
+    int64_t start = offset.getInt();
+    for (WarpExchange &each : exchanges)
+      start = each.place(start);
+    for (WarpExchange &each : exchanges)
+      each.leave();
+    BarrierOp::create(rewriter, loc);
+    SmallVector<Value> results;
+    for (auto [i, each] : llvm::enumerate(exchanges)) {
+      auto kind = *symbolizeReduceKind(op.getKinds()[i]);
+      State state = each.take([&](OpBuilder &b, const State &x, const State &y) -> State {
+        return {tile::combine(b, loc, kind, x[0], y[0], flags)};
+      });
+      results.push_back(finish(rewriter, loc, state[0],
+                               getTypeConverter()->convertType(op.getResult(i).getType())));
+      if (!results.back())
+        return op.emitError(
+            "internal: a reduction leaves other registers than its result's layout");
+    }
+    rewriter.replaceOp(op, results);
+    return success();
+  }
+};
+
 } // namespace
 
 void tile::gpu::populateReducePatterns(const TypeConverter &converter,
                                        RewritePatternSet &patterns) {
-  patterns.add<LowerReduce>(converter, patterns.getContext());
+  patterns.add<LowerReduce, LowerWarpReduce, LowerJoinWarps>(converter, patterns.getContext());
   populateArgReducePatterns(converter, patterns);
 }

@@ -167,3 +167,22 @@ func.func @copy(%v: !tile.view<?x?xf16>, %x: index, %m: !tile_gpu.memdesc<16x16x
     tile = tensor<16x16xf16, #rows>, stored = tensor<16x16xf16, #rows>} : !tile.view<?x?xf16>, !tile_gpu.memdesc<16x16xf16, #shared>
   return
 }
+
+// -----
+
+#rows = #tile_gpu.linear<shape = [4, 4], register = [[0, 1], [0, 2]], lane = [], warp = [[1, 0], [2, 0]]>
+#line = #tile_gpu.linear<shape = [4], register = [[1], [2]], lane = [], warp = [[0], [0]]>
+func.func @warp_reduce(%a: tensor<4x4xf32, #rows>) {
+  // expected-error @+1 {{does not leave}}
+  %b = tile_gpu.warp_reduce sum %a axis 0 : tensor<4x4xf32, #rows> -> tensor<4xf32, #line>
+  return
+}
+
+// -----
+
+#line = #tile_gpu.linear<shape = [4], register = [], lane = [], warp = [[1], [2]]>
+func.func @join_warps(%a: tensor<4xf32, #line>) {
+  // expected-error @+1 {{takes a kind and an axis, for each of one or more parts}}
+  %b = tile_gpu.join_warps %a {kinds = array<i32: 0, 1>, axes = array<i64: 0>} : (tensor<4xf32, #line>) -> f32
+  return
+}

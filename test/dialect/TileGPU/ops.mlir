@@ -81,3 +81,14 @@ func.func @async_copies(%v: !tile.view<?x?xf16>, %x: index, %p: tensor<16x16xind
   %c = arith.addf %a, %b : tensor<16x8xf16, #part>
   return %c : tensor<16x8xf16, #part>
 }
+
+// CHECK-LABEL: func @reductions
+func.func @reductions(%a: tensor<4x4xf32, #tile_gpu.linear<shape = [4, 4], register = [[0, 1], [0, 2]], lane = [], warp = [[1, 0], [2, 0]]>>) -> f32 {
+  // CHECK: %[[P:.*]] = tile_gpu.warp_reduce max %{{.*}} : tensor<4x4xf32, {{.*}}> -> tensor<4xf32, {{.*}}warp = {{.*}}1], [2]
+  %p = tile_gpu.warp_reduce max %a : tensor<4x4xf32, #tile_gpu.linear<shape = [4, 4], register = [[0, 1], [0, 2]], lane = [], warp = [[1, 0], [2, 0]]>>
+      -> tensor<4xf32, #tile_gpu.linear<shape = [4], register = [], lane = [], warp = [[1], [2]]>>
+  // CHECK: tile_gpu.join_warps %[[P]] {axes = array<i64: 0>, kinds = array<i32: 2>} : (tensor<4xf32, {{.*}}>) -> f32
+  %m = tile_gpu.join_warps %p {kinds = array<i32: 2>, axes = array<i64: 0>}
+      : (tensor<4xf32, #tile_gpu.linear<shape = [4], register = [], lane = [], warp = [[1], [2]]>>) -> f32
+  return %m : f32
+}

@@ -318,6 +318,35 @@ TEST(LinearLayout, DropDim) {
     }
 }
 
+TEST(LinearLayout, ReduceWithinWarps) {
+  for (unsigned i = 0; i < numSamples; ++i)
+    for (unsigned axis = 0; axis < sample(i).getRank(); ++axis) {
+      const LinearLayout &layout = sample(i);
+      // Of layouts whose bases move along the axis or along others.
+      bool mixed = false;
+      int64_t parts = 1;
+      for (InDim in : {InDim::Register, InDim::Lane, InDim::Warp})
+        for (const Coord &basis : layout.getBases(in))
+          mixed |= basis[axis] && llvm::count(basis, 0) + 1 != int64_t(basis.size());
+      for (const Coord &basis : layout.getBases(InDim::Warp))
+        parts *= basis[axis] ? 2 : 1;
+      if (mixed)
+        continue;
+      LinearLayout reduced = layout.reduceWithinWarps(axis);
+      EXPECT_EQ(reduced.getShape()[axis], parts);
+      EXPECT_TRUE(reduced.isSurjective());
+      // What is left when the warps have been joined is what is left of the whole.
+      EXPECT_EQ(reduced.dropDim(axis), layout.dropDim(axis));
+      for (unsigned warp = 0; warp < layout.getNumWarps(); ++warp)
+        for (unsigned other = 0; other < warp; ++other) {
+          auto at = [&](const LinearLayout &each, unsigned of) {
+            return each.apply(0, 0, of)[axis];
+          };
+          EXPECT_EQ(at(reduced, warp) == at(reduced, other), at(layout, warp) == at(layout, other));
+        }
+    }
+}
+
 TEST(LinearLayout, InsertUnitDim) {
   for (unsigned i = 0; i < numSamples; ++i)
     for (unsigned axis = 0; axis <= sample(i).getRank(); ++axis) {
