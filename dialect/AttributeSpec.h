@@ -34,10 +34,11 @@ inline mlir::LogicalResult verifyAttribute(mlir::Operation *op, mlir::NamedAttri
   return op->emitError() << "unknown attribute '" << attribute.getName().getValue() << "'";
 }
 
-/// A number from `least` on, as i64.
-template <int64_t least> bool isNumber(mlir::Attribute value) {
+/// A number from `least` to `most`, as i64.
+template <int64_t least, int64_t most = INT64_MAX> bool isNumber(mlir::Attribute value) {
   auto number = llvm::dyn_cast<mlir::IntegerAttr>(value);
-  return number && number.getType().isInteger(64) && number.getInt() >= least;
+  return number && number.getType().isInteger(64) && number.getInt() >= least &&
+         number.getInt() <= most;
 }
 
 inline bool isUnit(mlir::Attribute value) { return llvm::isa<mlir::UnitAttr>(value); }

@@ -34,8 +34,7 @@ static bool checkArrays(const MemoryBuffer &file) {
       rest = rest.drop_front(!rest.empty());
     } else if (rest.consume_front("array")) {
       StringRef element = rest.ltrim();
-      if (!element.consume_front("<") || !(element = element.ltrim()).consume_front("index") ||
-          !element.ltrim().starts_with(":"))
+      if (!element.consume_front("<") || !element.ltrim().starts_with("index"))
         continue;
       SourceMgr sources;
       sources.AddNewSourceBuffer(MemoryBuffer::getMemBuffer(file), SMLoc());

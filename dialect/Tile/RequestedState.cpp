@@ -3,6 +3,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/AttributeSpec.h"
 #include "dialect/ProgramNames.h"
+#include "dialect/RequestLimits.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -37,34 +38,35 @@ static bool isListOfPairs(Attribute value) {
 
 static constexpr StringLiteral aKernel = "a kernel", aLoop = "a loop",
                                itsFunction = "a kernel or its function",
-                               kernelOrLoop = "a kernel or a loop", positive = "a positive i64",
-                               unit = "a unit attribute";
+                               kernelOrLoop = "a kernel or a loop", unit = "a unit attribute";
 
 // frontend/Sema/Attributes.cpp has read them off the source. Later on tile-gpu-fit-launch brings
 // occupancy and maxreg to what the target can do, tile-gpu-specialize-warps sets an occupancy that
 // is left open, a second try sets num_warps or occupancy (Compiler::tryOtherLaunch); split and
 // unroll are removed where they are done.
 static const AttributeSpec specs[] = {
-    {requestedWarpsName, isNumber<1>, positive, isKernel, aKernel},
-    {stagesName, isNumber<1>, positive, isKernelOrLoop, kernelOrLoop},
-    {groupedName, isNumber<1>, positive, isKernel, aKernel},
-    {consumersName, isNumber<1>, positive, isKernel, aKernel},
-    {occupancyName, isNumber<1>, positive, isKernelOrFunction, itsFunction},
+    {requestedWarpsName, isNumber<1, limits::warps>, "an i64 from 1 to 32", isKernel, aKernel},
+    {stagesName, isNumber<1, limits::stages>, "an i64 from 1 to 8", isKernelOrLoop, kernelOrLoop},
+    {groupedName, isNumber<1, limits::grouped>, "an i64 from 1 to 1024", isKernel, aKernel},
+    {consumersName, isNumber<1, limits::consumers>, "an i64 from 1 to 4", isKernel, aKernel},
+    {occupancyName, isNumber<1, limits::occupancy>, "an i64 from 1 to 32", isKernelOrFunction,
+     itsFunction},
     {requestedName, isListOfNames, "an array of strings", isKernel, aKernel},
-    {maxRegistersName, isNumber<1>, positive, isKernelOrFunction, itsFunction},
+    {maxRegistersName, isNumber<1, limits::mostRegisters>, "an i64 from 1 to 255",
+     isKernelOrFunction, itsFunction},
     {clusterName, isCluster, "two positive numbers", isKernel, aKernel},
     {persistentName, isUnit, unit, isKernel, aKernel},
     {floatModeName, isFloatMode, "\"strict\", \"contract\" or \"fast\"", isKernelOrFunction,
      itsFunction},
     {mayAliasName, isListOfPairs, "an array of pairs of strings", isKernelOrFunction, itsFunction},
     {flattenName, isUnit, unit, isLoop, aLoop},
-    {splitName, isNumber<1>, positive, isLoop, aLoop},
+    {splitName, isNumber<1, limits::split>, "an i64 from 1 to 1024", isLoop, aLoop},
     {splitAutomaticName, isUnit, unit, isLoop, aLoop},
-    {tripsName, isNumber<1>, positive, isLoop, aLoop},
+    {tripsName, isNumber<1, limits::trips>, "an i64 from 1 to 2^30", isLoop, aLoop},
     {hintsName, isDictionary, "a dictionary", isKernel, aKernel},
     {guessedName, isListOfNames, "an array of strings", isKernel, aKernel},
     {flatName, isUnit, unit, isView, "a view"},
-    {unrollName, isNumber<1>, positive, isLoop, aLoop},
+    {unrollName, isNumber<1, limits::unroll>, "an i64 from 1 to 1024", isLoop, aLoop},
 };
 
 /// Discardable attributes of our prefix only: those of other dialects are theirs.

@@ -316,10 +316,16 @@ Attribute LinearAttr::parse(AsmParser &parser, Type) {
   return get(parser.getContext(), shape, flat[0], flat[1], flat[2]);
 }
 
-LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<int64_t> order, int64_t swizzle) {
+static LogicalResult verifySwizzle(function_ref<InFlightDiagnostic()> emitError, int64_t swizzle) {
   if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
     return emitError() << "swizzle must be 0, 32, 64 or 128 bytes, found " << swizzle;
+  return success();
+}
+
+LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 ArrayRef<int64_t> order, int64_t swizzle) {
+  if (failed(verifySwizzle(emitError, swizzle)))
+    return failure();
   SmallVector<bool> named(order.size(), false);
   for (int64_t dim : order) {
     if (dim < 0 || dim >= int64_t(order.size()) || named[dim])
@@ -327,6 +333,27 @@ LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     named[dim] = true;
   }
   return success();
+}
+
+LogicalResult TensorMapAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t param,
+                                    ArrayRef<int64_t> order, ArrayRef<int64_t> box,
+                                    int64_t swizzle) {
+  // The hardware's limits of a tensor map (cuTensorMapEncodeTiled).
+  constexpr int64_t mostDimensions = 5, mostExtent = 256;
+  if (param < 0)
+    return emitError() << "expected the number of a parameter, found " << param;
+  if (order.empty() || order.size() > size_t(mostDimensions) || order.size() != box.size())
+    return emitError() << "expected one to " << mostDimensions
+                       << " dimensions, each with the extent of its box, found order [" << order
+                       << "] and box [" << box << "]";
+  for (int64_t dim : order)
+    if (dim < 0)
+      return emitError() << "expected dimensions of a tensor, found [" << order << "]";
+  for (int64_t extent : box)
+    if (extent < 1 || extent > mostExtent)
+      return emitError() << "expected extents of a box from 1 to " << mostExtent << ", found ["
+                         << box << "]";
+  return verifySwizzle(emitError, swizzle);
 }
 
 Type MemDescType::parse(AsmParser &parser) {
@@ -355,6 +382,11 @@ void MemDescType::print(AsmPrinter &printer) const {
   for (int64_t extent : getShape())
     printer << extent << "x";
   printer << getElementType() << ", " << getLayout() << ">";
+}
+
+bool tile::gpu::hasLayout(RankedTensorType type) {
+  auto layout = dyn_cast_if_present<LinearAttr>(type.getEncoding());
+  return layout && layout.getShape() == type.getShape();
 }
 
 LinearLayout tile::gpu::getLayout(RankedTensorType type) {

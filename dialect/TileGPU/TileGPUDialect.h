@@ -43,6 +43,8 @@ int64_t getLaunchPrograms(mlir::Operation *loop);
 /// Lets operations of the tile dialect say what they need of shared memory.
 void attachSharedMemoryModels(mlir::MLIRContext &context);
 
+/// True of a tile that carries a layout of its own shape.
+bool hasLayout(mlir::RankedTensorType type);
 /// The layout of a tile in registers; the type must carry one.
 LinearLayout getLayout(mlir::RankedTensorType type);
 /// `type` with `layout` as its encoding.

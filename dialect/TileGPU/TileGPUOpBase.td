@@ -15,4 +15,9 @@ class TileGPU_Op<string opMnemonic, list<Trait> traits = []>
 def TileGPU_Tile : Type<And<[AnyRankedTensor.predicate, HasStaticShapePred]>, "tile in registers",
     "::mlir::RankedTensorType">;
 
+/// A tile behind tile-gpu-assign-layouts.
+def TileGPU_DealtTile : Type<And<[TileGPU_Tile.predicate,
+    CPred<"::tile::gpu::hasLayout(::llvm::cast<::mlir::RankedTensorType>($_self))">]>,
+    "tile in registers with a layout of its shape", "::mlir::RankedTensorType">;
+
 #endif

@@ -16,8 +16,8 @@ def TileGPU_ConvertLayoutOp : TileGPU_Op<"convert_layout", [Pure, TileGPU_OwnsSh
     %b = tile_gpu.convert_layout %a : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #fragments>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$source);
-  let results = (outs TileGPU_Tile:$result);
+  let arguments = (ins TileGPU_DealtTile:$source);
+  let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
   let hasFolder = 1;
@@ -65,7 +65,7 @@ def TileGPU_WarpAllOp : TileGPU_Op<"warp_all", [Pure]> {
     %all = tile_gpu.warp_all %mask : tensor<128xi1, #rows>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$mask);
+  let arguments = (ins TileGPU_DealtTile:$mask);
   let results = (outs I1:$result);
   let assemblyFormat = "$mask attr-dict `:` type($mask)";
 }
@@ -79,7 +79,7 @@ def TileGPU_LocalAllocOp
         : tensor<128x64xf16, #rows> -> !tile_gpu.memdesc<128x64xf16, #shared>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$source);
+  let arguments = (ins TileGPU_DealtTile:$source);
   let results = (outs TileGPU_MemDescType:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
@@ -129,7 +129,7 @@ def TileGPU_LocalLoadOp : TileGPU_Op<"local_load", [MemoryEffects<[MemRead]>]> {
   }];
   let arguments = (ins TileGPU_MemDescType:$source,
       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$offsets);
-  let results = (outs TileGPU_Tile:$result);
+  let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = "$source (`at` $offsets^)? attr-dict `:` type($source) `->` type($result)";
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$source), [{
     build($_builder, $_state, result, source, ::llvm::ArrayRef<int64_t>());
@@ -146,8 +146,8 @@ def TileGPU_ExtractPartOp : TileGPU_Op<"extract_part", [Pure]> {
         : tensor<128x64xf16, #fragments> -> tensor<128x16xf16, #part>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$source, DenseI64ArrayAttr:$offsets);
-  let results = (outs TileGPU_Tile:$result);
+  let arguments = (ins TileGPU_DealtTile:$source, DenseI64ArrayAttr:$offsets);
+  let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = "$source `at` $offsets attr-dict `:` type($source) `->` type($result)";
   let hasVerifier = 1;
 }
@@ -165,9 +165,10 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> 
         : tensor<64x32xf16, #a>, tensor<32x64xf16, #b>, tensor<64x64xf32, #c>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$a, TileGPU_Tile:$b, TileGPU_Tile:$acc, UnitAttr:$is_unsigned,
-      OptionalAttr<I64Attr>:$promote, OptionalAttr<DenseI64ArrayAttr>:$valid);
-  let results = (outs TileGPU_Tile:$result);
+  let arguments = (ins TileGPU_DealtTile:$a, TileGPU_DealtTile:$b, TileGPU_DealtTile:$acc,
+      UnitAttr:$is_unsigned, OptionalAttr<I64Attr>:$promote,
+      OptionalAttr<DenseI64ArrayAttr>:$valid);
+  let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $acc (`unsigned` $is_unsigned^)? (`promote` $promote^)? attr-dict
     `:` type($a) `,` type($b) `,` type($acc)
@@ -189,9 +190,9 @@ def TileGPU_FmaDotOp
            tensor<64x64xf32, #blocked>
     ```
   }];
-  let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, TileGPU_Tile:$acc,
+  let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, TileGPU_DealtTile:$acc,
       UnitAttr:$is_unsigned, OptionalAttr<DenseI64ArrayAttr>:$valid);
-  let results = (outs TileGPU_Tile:$result);
+  let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $acc (`unsigned` $is_unsigned^)? attr-dict
     `:` type($a) `,` type($b) `,` type($acc)

@@ -28,6 +28,7 @@ def TileGPU_TensorMapAttr : TileGPU_Attr<"TensorMap", "tensor_map"> {
     `<` `param` `=` $param `,` `order` `=` `[` $order `]` `,` `box` `=` `[` $box `]` `,` `swizzle`
     `=` $swizzle `>`
   }];
+  let genVerifyDecl = 1;
 }
 
 def TileGPU_DescriptorType : TypeDef<TileGPU_Dialect, "Descriptor"> {
@@ -131,7 +132,7 @@ def TileGPU_TmaStoreOp
     tile_gpu.tma_store %t, %d [%n, %m] {columns = 128 : i64} : tensor<128x256xf16, #acc>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$value, TileGPU_DescriptorType:$descriptor,
+  let arguments = (ins TileGPU_DealtTile:$value, TileGPU_DescriptorType:$descriptor,
       Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered, UnitAttr:$add);
   let assemblyFormat = "$value `,` $descriptor `[` $coordinates `]` attr-dict `:` type($value)";
   let hasVerifier = 1;

@@ -25,10 +25,10 @@ def TileGPU_WgmmaOp
     ```
     Source: PTX ISA, "Asynchronous warpgroup level matrix instructions".
   }];
-  let arguments = (ins AnyTypeOf<[TileGPU_Tile, TileGPU_MemDescType]>:$a, TileGPU_MemDescType:$b,
-      TileGPU_Tile:$acc, UnitAttr:$async, UnitAttr:$is_unsigned,
+  let arguments = (ins AnyTypeOf<[TileGPU_DealtTile, TileGPU_MemDescType]>:$a,
+      TileGPU_MemDescType:$b, TileGPU_DealtTile:$acc, UnitAttr:$async, UnitAttr:$is_unsigned,
       OptionalAttr<DenseI64ArrayAttr>:$valid);
-  let results = (outs TileGPU_Tile:$result);
+  let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $acc (`async` $async^)? (`unsigned` $is_unsigned^)? attr-dict
     `:` type($a) `,` type($b) `,` type($acc)
@@ -46,8 +46,8 @@ def TileGPU_WgmmaWaitOp : TileGPU_Op<"wgmma_wait",
     %s = tile_gpu.wgmma_wait %t {pending = 1 : i64} : tensor<128x128xf32, #acc>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$value, I64Attr:$pending);
-  let results = (outs TileGPU_Tile:$result);
+  let arguments = (ins TileGPU_DealtTile:$value, I64Attr:$pending);
+  let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 
@@ -61,8 +61,8 @@ def TileGPU_OptimizationBarrierOp : TileGPU_Op<"optimization_barrier",
     %now = tile_gpu.optimization_barrier %factor : tensor<128xf32, #row>
     ```
   }];
-  let arguments = (ins TileGPU_Tile:$value);
-  let results = (outs TileGPU_Tile:$result);
+  let arguments = (ins TileGPU_DealtTile:$value);
+  let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }
 

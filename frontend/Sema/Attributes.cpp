@@ -13,6 +13,7 @@
 #include "frontend/Sema/Attributes.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
+#include "dialect/RequestLimits.h"
 #include "frontend/Diag/Suggest.h"
 #include "frontend/Sema/Limits.h"
 #include "frontend/Sema/Words.h"
@@ -47,9 +48,12 @@ static const struct IntAttribute {
   int64_t min, max;
   bool powerOfTwo;
 } kernelIntegers[] = {
-    {"warps", requestedWarpsName, 1, 32, true}, {"stages", stagesName, 1, 8, false},
-    {"grouped", groupedName, 1, 1024, false},   {"consumers", consumersName, 1, 4, true},
-    {"occupancy", occupancyName, 1, 32, false}, {"maxreg", maxRegistersName, 16, 255, false}};
+    {"warps", requestedWarpsName, 1, limits::warps, true},
+    {"stages", stagesName, 1, limits::stages, false},
+    {"grouped", groupedName, 1, limits::grouped, false},
+    {"consumers", consumersName, 1, limits::consumers, true},
+    {"occupancy", occupancyName, 1, limits::occupancy, false},
+    {"maxreg", maxRegistersName, limits::leastRegisters, limits::mostRegisters, false}};
 
 const std::vector<std::string> &tile::getKernelAttributeNames() {
   static const std::vector<std::string> names = {"warps",     "stages",  "persistent",
@@ -279,7 +283,7 @@ void Attributes::readSplit(const ast::Attribute &attribute, AttributeValues &out
     const ast::Argument &argument = attribute.arguments[i];
     if (!argument.name && i == 0) {
       isAutomatic = false;
-      parts = attributeInt(attribute, 0, 1, 1024);
+      parts = attributeInt(attribute, 0, 1, limits::split);
     } else if (!argument.name || argument.name->text != "merge") {
       here.error(
           diag::badAttribute, argument.value->range, "split",
@@ -314,9 +318,9 @@ bool Attributes::readLoopAttributes(const std::vector<ast::Attribute> &attribute
     } else if (name == "split") {
       readSplit(attribute, out);
     } else if (std::optional<int64_t> value = attributeInt(attribute, 0, 1,
-                                                           name == "stages"  ? 8
-                                                           : name == "trips" ? int64_t(1) << 30
-                                                                             : 1024)) {
+                                                           name == "stages"  ? limits::stages
+                                                           : name == "trips" ? limits::trips
+                                                                             : limits::unroll)) {
       StringRef irName = name == "stages" ? stagesName : name == "unroll" ? unrollName : tripsName;
       out.push_back({irName, *value});
     }

@@ -12,6 +12,7 @@
 // Registers move from it to the consumers by setRegisters() of
 // Convert/TileGPUToLLVM/WarpSpecialize.cpp.
 #include "dialect/AttributeNames.h"
+#include "dialect/RequestLimits.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/Passes.h"
@@ -34,9 +35,6 @@ using namespace tile;
 using namespace tile::gpu;
 
 namespace {
-
-/// More stages than this hide no more latency.
-constexpr int64_t maxStages = 8;
 
 /// Products of one block that take more registers of a thread than this need all there are: the
 /// producer gets by with few.
@@ -253,7 +251,7 @@ private:
 
   /// Bytes of shared memory: what stays the same, and what each stage adds.
   struct Plan {
-    int64_t fixed = 0, repeated = 0, requested = maxStages, rings = 0;
+    int64_t fixed = 0, repeated = 0, requested = limits::stages, rings = 0;
     int64_t beside = 0;      ///< of `fixed`, but for fetches and their mbarriers
     bool explicitly = false; ///< the source asks for the stages
   };
@@ -316,8 +314,8 @@ private:
 
   /// Sets `ring` of each group. All rings in loops have one number of stages: as many as fit into
   /// what other users of shared memory leave, over the sum of these rings' slots; at most
-  /// `maxStages`, or the least that a source asks for. Rings outside of loops have one, or two in a
-  /// persistent kernel where that costs the others no stage.
+  /// `limits::stages`, or the least that a source asks for. Rings outside of loops have one, or two
+  /// in a persistent kernel where that costs the others no stage.
   LogicalResult chooseStages() {
     Plan plan = makePlan();
     int64_t blocks = chooseBlocks(plan), limit = getSharedLimit(limits, blocks);

@@ -56,6 +56,7 @@ FRONTEND = {
         "manifest",
         "target",
         "dialect/AttributeNames.h",
+        "dialect/RequestLimits.h",
         "dialect/ProgramNames.h",
     ),
 }

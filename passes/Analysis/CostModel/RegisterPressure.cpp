@@ -92,12 +92,12 @@ private:
     auto type = dyn_cast<RankedTensorType>(value.getType());
     if (!type || isFree(value) || isFetched(value))
       return result;
-    if (type.getEncoding()) {
+    if (auto layout = dyn_cast_if_present<gpu::LinearAttr>(type.getEncoding())) {
       unsigned bits = type.getElementType().isIndex()
                           ? 32
                           : gpu::getElementBits(type.getElementType()); // masks take predicates
       int64_t registers =
-          llvm::divideCeil(gpu::getLayout(type).getNumRegisters() * int64_t(bits), 32);
+          llvm::divideCeil(layout.getLayout().getNumRegisters() * int64_t(bits), 32);
       result.fill(double(registers));
       return result;
     }

@@ -10,6 +10,7 @@
 // computed and what stages stores.
 #include "passes/Analysis/CostModel/Schedule.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/RequestLimits.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
@@ -133,13 +134,12 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
 
 static void estimateShared(const KernelWork &work, const Schedule &schedule,
                            const TargetLimits &target, Resources &found) {
-  constexpr int64_t system = 1024, page = 1024, mostStages = 8, staging = 32 * 1024,
-                    leastStaged = 4096;
+  constexpr int64_t system = 1024, page = 1024, staging = 32 * 1024, leastStaged = 4096;
   bool wgmma = false, hasMma = false;
   int64_t rings = 0;
   double once = 0, repeated = 0, others = 0, stored = 0;
   double turned = 0, largestStore = 0; // by way of shared memory where products run on mma.sync
-  int64_t requested = mostStages;
+  int64_t requested = limits::stages;
   for (const LoopWork &loop : work.loops) {
     rings += loop.parent >= 0 ? int64_t(loop.dots.size()) : 0;
     for (const AccessWork &access : loop.accesses) {
@@ -174,7 +174,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
           std::max<int64_t>(1, target.registers / (found.threads * registersOfThread)));
       double fixed = once + others + double(page);
       auto fit = [&](double bytes) { return int64_t((bytes - fixed) / repeated); };
-      stages = std::min(requested == mostStages ? useful : requested,
+      stages = std::min(requested == limits::stages ? useful : requested,
                         std::max(fit(double(target.sharedBytes) / double(blocks) - system),
                                  std::min<int64_t>(2, fit(double(target.sharedBytes) - system))));
       stages = std::max<int64_t>(stages, 1);
@@ -197,7 +197,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
     found.need.fixedBytes = int64_t(once + others) + 2 * page;
     found.need.stageBytes = int64_t(repeated);
     found.need.rings = rings;
-    found.isOpen = requested == mostStages;
+    found.isOpen = requested == limits::stages;
     if (repeated)
       found.stages = std::min<int64_t>(
           found.stages, int64_t((double(limit) - once - others - 2 * page) / repeated));

@@ -79,8 +79,7 @@ void populateTypes(TypeConverter &converter) {
 LogicalResult checkLayouts(ModuleOp module) {
   auto hasLayout = [](Type type) {
     auto tile = dyn_cast<RankedTensorType>(type);
-    auto layout = tile ? dyn_cast_or_null<LinearAttr>(tile.getEncoding()) : LinearAttr();
-    return !tile || (layout && ArrayRef<int64_t>(layout.getShape()) == tile.getShape());
+    return !tile || tile::gpu::hasLayout(tile);
   };
   WalkResult result = module.walk([&](Operation *op) {
     SmallVector<Type> types(op->getResultTypes());

@@ -2,7 +2,7 @@
 // reads.
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @below {{expected 'tile.num_warps' to be a positive i64, found 0}}
+// expected-error @below {{expected 'tile.num_warps' to be an i64 from 1 to 32, found 0}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile.num_warps = 0 : i64} grid { tile.yield } body { tile.return }
 
 // -----
@@ -29,3 +29,14 @@ tile.kernel @k params [] dims [] constexprs [] attributes {tile.unroll = 4 : i64
 
 // expected-error @below {{unknown attribute 'tile.warps'}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile.warps = 4 : i64} grid { tile.yield } body { tile.return }
+
+// -----
+
+tile.kernel @k params [] dims [] constexprs [] grid { tile.yield } body {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  // expected-error @below {{expected 'tile.num_stages' to be an i64 from 1 to 8, found 9223372036854775807 : i64}}
+  scf.for %i = %zero to %one step %one {
+  } {tile.num_stages = 9223372036854775807 : i64}
+  tile.return
+}

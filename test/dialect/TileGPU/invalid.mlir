@@ -1,9 +1,10 @@
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
 #blocked = #tile_gpu.linear<shape = [4], register = [[1], [2]], lane = [], warp = []>
+#wide = #tile_gpu.linear<shape = [8], register = [[1], [2], [4]], lane = [], warp = []>
 func.func @shapes(%a: tensor<4xf32, #blocked>) {
   // expected-error @+1 {{changes the layout only}}
-  %b = tile_gpu.convert_layout %a : tensor<4xf32, #blocked> -> tensor<8xf32, #blocked>
+  %b = tile_gpu.convert_layout %a : tensor<4xf32, #blocked> -> tensor<8xf32, #wide>
   return
 }
 
@@ -92,15 +93,16 @@ func.func @places(%y: index) {
 
 // What is fetched may begin before the tensor, what is stored must not; a branch may never be taken.
 #panels = #tile_gpu.shared<order = [1, 0], swizzle = 128>
-func.func @before(%y: index, %t: tensor<128x64xf32>, %c: i1) {
+#rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 32], [4, 0], [8, 0], [16, 0], [32, 0], [64, 0]], lane = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], warp = [[1, 0], [2, 0]]>
+func.func @before(%y: index, %t: tensor<128x64xf32, #rows>, %c: i1) {
   %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [32, 128], swizzle = 128>
   %x = arith.constant -32 : index
   %m = tile_gpu.tma_fetch %d [%x, %y] : !tile_gpu.memdesc<128x64xf32, #panels>
   scf.if %c {
-    tile_gpu.tma_store %t, %d [%x, %y] {columns = 64 : i64} : tensor<128x64xf32>
+    tile_gpu.tma_store %t, %d [%x, %y] {columns = 64 : i64} : tensor<128x64xf32, #rows>
   }
   // expected-error @+1 {{needs coordinates that are not negative, found -32}}
-  tile_gpu.tma_store %t, %d [%x, %y] {columns = 64 : i64} : tensor<128x64xf32>
+  tile_gpu.tma_store %t, %d [%x, %y] {columns = 64 : i64} : tensor<128x64xf32, #rows>
   return
 }
 
@@ -151,9 +153,10 @@ func.func @part(%m: !tile_gpu.memdesc<16x16xf16, #shared>) {
 // -----
 
 #part = #tile_gpu.linear<shape = [16, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
-func.func @part(%w: tensor<16x16xf16>) {
+#whole = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
+func.func @part(%w: tensor<16x16xf16, #whole>) {
   // expected-error @+1 {{at multiples of its extents}}
-  %a = tile_gpu.extract_part %w at [0, 16] : tensor<16x16xf16> -> tensor<16x8xf16, #part>
+  %a = tile_gpu.extract_part %w at [0, 16] : tensor<16x16xf16, #whole> -> tensor<16x8xf16, #part>
   return
 }
 
@@ -180,9 +183,43 @@ func.func @warp_reduce(%a: tensor<4x4xf32, #rows>) {
 
 // -----
 
+#blocked = #tile_gpu.linear<shape = [4], register = [[1], [2]], lane = [], warp = []>
+func.func @none(%a: tensor<4xf32, #blocked>) {
+  // expected-error @+1 {{must be tile in registers with a layout of its shape, but got 'tensor<4xf32>'}}
+  %b = tile_gpu.convert_layout %a : tensor<4xf32, #blocked> -> tensor<4xf32>
+  return
+}
+
+// -----
+
 #line = #tile_gpu.linear<shape = [4], register = [], lane = [], warp = [[1], [2]]>
 func.func @join_warps(%a: tensor<4xf32, #line>) {
   // expected-error @+1 {{takes a kind and an axis, for each of one or more parts}}
   %b = tile_gpu.join_warps %a {kinds = array<i32: 0, 1>, axes = array<i64: 0>} : (tensor<4xf32, #line>) -> f32
   return
 }
+
+// -----
+
+// expected-error @+1 {{expected extents of a box from 1 to 256, found [64, 0]}}
+#map = #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 0], swizzle = 128>
+
+// -----
+
+// expected-error @+1 {{expected one to 5 dimensions, each with the extent of its box, found order [1, 0] and box [64]}}
+#map = #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64], swizzle = 128>
+
+// -----
+
+// expected-error @+1 {{expected dimensions of a tensor, found [-1]}}
+#map = #tile_gpu.tensor_map<param = 0, order = [-1], box = [64], swizzle = 128>
+
+// -----
+
+// expected-error @+1 {{expected the number of a parameter, found -1}}
+#map = #tile_gpu.tensor_map<param = -1, order = [0], box = [64], swizzle = 128>
+
+// -----
+
+// expected-error @+1 {{swizzle must be 0, 32, 64 or 128 bytes, found 16}}
+#map = #tile_gpu.tensor_map<param = 0, order = [0], box = [64], swizzle = 16>
