@@ -58,8 +58,10 @@ void RowDivisors::collectLoads(Value operand) {
       collectLoads(each);
 }
 
+/// Of an element in memory.
 static int64_t getBits(LoadOp load) {
-  return load.getView().getType().getElementType().getIntOrFloatBitWidth();
+  Type type = load.getView().getType().getElementType();
+  return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
 }
 
 static ViewOp findView(Value view) {

@@ -19,11 +19,17 @@ ViewOp tile::getRootView(Value view) {
 }
 
 /// `in`, and no overlap that the launcher allows: then no store of the kernel reaches the memory.
-bool tile::readsConstantMemory(LoadOp load) {
-  ViewOp root = getRootView(load.getView());
-  auto kernel = load->getParentOfType<KernelOp>();
+static bool readsConstantMemory(Operation *op, Value view) {
+  ViewOp root = getRootView(view);
+  auto kernel = op->getParentOfType<KernelOp>();
   if (!root || !kernel || kernel->hasAttr(mayAliasName))
     return false;
   auto base = dyn_cast<BlockArgument>(root.getBase());
   return base && kernel.getParam(base.getArgNumber()).getAccess() == Access::In;
+}
+
+bool tile::readsConstantMemory(LoadOp load) { return ::readsConstantMemory(load, load.getView()); }
+
+bool tile::readsConstantMemory(GatherOp gather) {
+  return ::readsConstantMemory(gather, gather.getView());
 }

@@ -12,6 +12,7 @@ ViewOp getRootView(mlir::Value view);
 /// True if no store of this launch can change what the load reads: of an `in` tensor, in a kernel
 /// whose parameters may not overlap.
 bool readsConstantMemory(LoadOp load);
+bool readsConstantMemory(GatherOp gather);
 
 } // namespace tile
 

@@ -119,10 +119,33 @@ private:
       return cached;
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(value);
-    if (type.getEncoding())
+    if (type.getEncoding() && !isBetterRepeated(value))
       return cached = ConvertLayoutOp::create(builder, value.getLoc(), wanted, value);
     Value copy = repeat(value.getDefiningOp(), wanted, layout);
     return copies[{value, wanted}] = copy;
+  }
+
+  /// True of what has taken a layout for one of its users, but depends on nothing that has one.
+  bool isRepeated(Value value) const {
+    return !layouts.count(value) && isRematerializable(value.getDefiningOp());
+  }
+
+  /// True of a value with a layout that takes another one for less than a conversion costs: what
+  /// has been repeated already, and, if nobody else wants it as it is, elements that are widened,
+  /// which move between threads before that, or gathered one by one, in whichever thread.
+  bool isBetterRepeated(Value value) const {
+    Operation *op = value.getDefiningOp();
+    if (isRepeated(value))
+      return true;
+    if (!op || !value.hasOneUse())
+      return false;
+    if (isa<CastOpInterface>(op))
+      return isTile(op->getOperand(0)) && getElementBits(getElementTypeOrSelf(op->getOperand(0))) <
+                                              getElementBits(getElementTypeOrSelf(value));
+    auto gather = dyn_cast<GatherOp>(op);
+    return gather && llvm::none_of(gather.getSizes(), [](int64_t size) { return size > 1; }) &&
+           llvm::all_of(op->getOperands(),
+                        [&](Value operand) { return !isTile(operand) || isRepeated(operand); });
   }
 
   Value repeat(Operation *op, RankedTensorType wanted, const LinearLayout &layout) {

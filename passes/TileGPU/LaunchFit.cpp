@@ -121,7 +121,8 @@ int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits) {
         registers < need.registers + others)
       continue;
     // Three stages or more for three and four blocks; of two blocks, each hides the other's waits.
-    int64_t least = blocks > 2 ? usefulStages : need.rings >= manyRings ? 1 : 2;
+    // Several rings that take turns need a stage less.
+    int64_t least = (blocks > 2 ? usefulStages : 2) - (need.rings >= manyRings);
     if (need.fixedBytes + least * need.stageBytes <= getSharedLimit(limits, blocks))
       return blocks;
   }

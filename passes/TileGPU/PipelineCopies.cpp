@@ -137,6 +137,10 @@ private:
     for (Operation *load : findStageableLoads(loop)) {
       if ((cast<RankedTensorType>(load->getResult(0).getType()).getRank() == 1) != vectors)
         continue;
+      // A producer fetches the operands: these warps need not meet for them, and their products may
+      // be in flight.
+      if (!loop.getBody()->getOps<TmaFetchOp>().empty() && joinsProduct(load))
+        continue;
       LocalAllocOp alloc = stageLoad(load);
       staged.insert(alloc);
       collect(alloc);

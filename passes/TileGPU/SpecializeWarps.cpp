@@ -312,10 +312,20 @@ private:
     return blocks;
   }
 
+  /// Of the rings in loops, the bytes of the smallest slot.
+  int64_t getLeastSlot() {
+    int64_t least = INT64_MAX;
+    for (Group &group : groups)
+      if (findOwner(group) == &group && isInInnerLoop(group.fetches.front()))
+        least = std::min(least, group.getSlotBytes());
+    return least;
+  }
+
   /// Sets `ring` of each group. All rings in loops have one number of stages: as many as fit into
   /// what other users of shared memory leave, over the sum of these rings' slots; at most
-  /// `limits::stages`, or the least that a source asks for. Rings outside of loops have one, or two
-  /// in a persistent kernel where that costs the others no stage.
+  /// `limits::stages`, or the least that a source asks for. Where that is one, the first of them that
+  /// fit have two. Rings outside of loops have one, or two in a persistent kernel where that costs
+  /// the others no stage.
   LogicalResult chooseStages() {
     Plan plan = makePlan();
     int64_t blocks = chooseBlocks(plan), limit = getSharedLimit(limits, blocks);
@@ -341,13 +351,21 @@ private:
       remarkOn(kernel) << "stages(" << requested
                        << ") does not fit into shared memory: a stage takes " << repeated
                        << " bytes, there is room for " << fitting << " [R0404]";
-    else if (repeated && fitting < 2)
+    else if (repeated && fitting < 2 && room - fitting * repeated < getLeastSlot())
       remarkOn(kernel) << "loads are not overlapped with computation: two stages of " << repeated
                        << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
     int64_t stages = std::min(requested, fitting);
     // Tiles that each program of a persistent kernel fetches once are fetched for the next
     // meanwhile, where that costs no stage.
     int64_t spare = room - stages * repeated, outer = 0;
+    llvm::SmallPtrSet<Group *, 4> doubled; // looked up only
+    if (stages == 1 && !plan.explicitly)
+      for (Group &group : groups)
+        if (int64_t bytes = group.getSlotBytes();
+            findOwner(group) == &group && bytes <= spare && isInInnerLoop(group.fetches.front())) {
+          doubled.insert(&group);
+          spare -= bytes;
+        }
     for (Group &group : groups)
       if (findOwner(group) == &group && !isInInnerLoop(group.fetches.front()))
         outer += group.getSlotBytes();
@@ -363,8 +381,9 @@ private:
       SmallVector<MemDescType> tiles;
       for (TmaFetchOp fetch : group.fetches)
         tiles.push_back(fetch.getType());
+      bool inner = isInInnerLoop(group.fetches.front());
       auto type = RingType::get(builder.getContext(),
-                                isInInnerLoop(group.fetches.front()) ? stages : outerStages, tiles);
+                                inner ? stages + doubled.contains(&group) : outerStages, tiles);
       bool clustered =
           llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); });
       group.ring =

@@ -81,6 +81,27 @@ SmallVector<Operation *> findStageableLoads(scf::ForOp loop) {
   return found;
 }
 
+/// Adds what the block computes from `op`, up to the next product.
+static void collectResults(Operation *op, llvm::DenseSet<Operation *> &results) {
+  for (Operation *user : op->getUsers()) {
+    Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+    if (here && !isProduct(here) && results.insert(here).second)
+      collectResults(here, results);
+  }
+}
+
+bool joinsProduct(Operation *load) {
+  llvm::DenseSet<Operation *> results, ofProducts; // looked up only
+  collectResults(load, results);
+  for (Operation &op : *load->getBlock())
+    if (isProduct(&op))
+      collectResults(&op, ofProducts);
+  return llvm::any_of(*load->getBlock(), [&](Operation &op) {
+    return !op.hasTrait<OpTrait::IsTerminator>() && results.contains(&op) &&
+           ofProducts.contains(&op);
+  });
+}
+
 LocalAllocOp stageLoad(Operation *load) {
   auto type = cast<RankedTensorType>(load->getResult(0).getType());
   OpBuilder builder(load->getContext());

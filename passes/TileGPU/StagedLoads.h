@@ -19,6 +19,10 @@ namespace tile::gpu {
 /// are computed from, or which are operands and are used otherwise too. In the order of the body.
 llvm::SmallVector<mlir::Operation *> findStageableLoads(mlir::scf::ForOp loop);
 
+/// True if the loop's body computes with what is loaded and with the result of a product, before
+/// another product: not with an operand alone.
+bool joinsProduct(mlir::Operation *load);
+
 /// Gives what `load` loads a place in shared memory, unless it has one, from which all others read.
 LocalAllocOp stageLoad(mlir::Operation *load);
 

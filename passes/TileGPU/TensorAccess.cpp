@@ -235,8 +235,9 @@ private:
     unsigned rank = parts.size();
     result.param = cast<BlockArgument>(view.getBase()).getArgNumber();
     int64_t bytes = getSharedElementBytes(elementType);
-    if (elementType.isInteger(1) || elementType.isIndex() ||
-        elementType.getIntOrFloatBitWidth() < 8) {
+    // bool is a byte in memory and in shared memory.
+    if (elementType.isIndex() ||
+        (!elementType.isInteger(1) && elementType.getIntOrFloatBitWidth() < 8)) {
       fail("its element type is not one of whole bytes");
       return;
     }

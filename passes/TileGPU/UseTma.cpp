@@ -15,6 +15,7 @@
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
+#include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/StagedLoads.h"
 #include "passes/TileGPU/TargetSupport.h"
 #include "passes/TileGPU/TensorAccess.h"
@@ -129,6 +130,8 @@ public:
                                                                 : WalkResult::advance();
                      })
                      .wasInterrupted();
+    if (usesWgmma)
+      stageConverted();
     if (hasProduct)
       stageTiles();
     if (usesWgmma)
@@ -250,6 +253,54 @@ private:
       staged.insert(stageLoad(load));
   }
 
+  /// Tiles beside the operands that threads would load in vectors and exchange for the layout of a
+  /// product's result, as a bias or a mask of scores: from shared memory each thread reads its own.
+  void stageConverted() {
+    SmallVector<std::pair<LoadOp, ConvertLayoutOp>> found;
+    kernel.getBody().walk([&](ConvertLayoutOp convert) {
+      auto load = convert.getSource().getDefiningOp<LoadOp>();
+      if (load && load->hasOneUse() && load->getBlock() == convert->getBlock() &&
+          convert.getType().getRank() == 2 && isBesideOperands(load) &&
+          getBytes(load) <= countOperandBytes(load->getBlock()))
+        found.push_back({load, convert});
+    });
+    for (auto [load, convert] : found) {
+      auto type = cast<RankedTensorType>(load.getType());
+      int64_t fastest = getAccessOrder(load)[0];
+      int64_t rowBytes = type.getDimSize(fastest) * getSharedElementBytes(type.getElementType());
+      // Threads read columns of short pieces of rows: a swizzle of whole rows, up to the widest,
+      // spreads them over the banks.
+      constexpr int64_t widest = 128, narrowest = 32;
+      int64_t swizzle = std::min(widest, int64_t(llvm::bit_floor(uint64_t(rowBytes))));
+      if (swizzle < narrowest)
+        swizzle = 0;
+      auto memory =
+          MemDescType::get(kernel.getContext(), type.getShape(), type.getElementType(),
+                           SharedAttr::get(kernel.getContext(), {fastest, 1 - fastest}, swizzle));
+      builder.setInsertionPointAfter(load);
+      auto alloc = LocalAllocOp::create(builder, load.getLoc(), memory, load.getResult());
+      builder.setInsertionPoint(convert);
+      auto read = LocalLoadOp::create(builder, load.getLoc(), convert.getType(), alloc.getResult());
+      convert.replaceAllUsesWith(read.getResult());
+      convert.erase();
+      staged.insert(alloc);
+    }
+  }
+
+  static int64_t getBytes(LoadOp load) {
+    auto type = cast<RankedTensorType>(load.getType());
+    return type.getNumElements() * getSharedElementBytes(type.getElementType());
+  }
+
+  /// Of the tiles that a loop's body loads for products.
+  static int64_t countOperandBytes(Block *body) {
+    int64_t bytes = 0;
+    for (auto alloc : body->getOps<LocalAllocOp>())
+      if (alloc.getSource().getDefiningOp<LoadOp>() && isReadAsOperand(alloc.getResult()))
+        bytes += getSharedNeed(alloc).bytes;
+    return bytes;
+  }
+
   /// A tile that was put into shared memory only for TMA stays in registers where that does not
   /// fetch it.
   void forwardUnfetched() {
@@ -261,8 +312,20 @@ private:
     });
     for (Fetch &fetch : fetches)
       unfetched.remove(fetch.alloc);
-    for (LocalAllocOp alloc : unfetched)
+    for (LocalAllocOp alloc : unfetched) {
+      // What was to be read in another layout is converted to it, as it was.
+      if (staged.contains(alloc))
+        for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
+          if (auto read = dyn_cast<LocalLoadOp>(user);
+              read && read.getType() != alloc.getSource().getType()) {
+            builder.setInsertionPoint(read);
+            auto convert =
+                ConvertLayoutOp::create(builder, read.getLoc(), read.getType(), alloc.getSource());
+            read.replaceAllUsesWith(convert.getResult());
+            read.erase();
+          }
       forwardStaged(alloc);
+    }
   }
 
   /// Ends of the load itself, behind which nothing is used.

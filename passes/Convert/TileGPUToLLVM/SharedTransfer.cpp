@@ -40,7 +40,12 @@ Value fromStoredVector(OpBuilder &builder, Location loc, Value vector, Type elem
     return vector;
   if (elementType.isIndex())
     return arith::IndexCastOp::create(builder, loc, type, vector);
-  if (elementType.isInteger(1) || isNibble(elementType))
+  if (elementType.isInteger(1)) {
+    // Not a truncation: a copy brings the caller's byte, which may be any number.
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(vector.getType()));
+    return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, vector, zero);
+  }
+  if (isNibble(elementType))
     return arith::TruncIOp::create(builder, loc, type, vector);
   return arith::BitcastOp::create(builder, loc, type, vector);
 }
@@ -193,6 +198,28 @@ static Value loadMatrices(OpBuilder &builder, Location loc, Type stored, const M
   return joinPieces(builder, loc, pieces, positions);
 }
 
+/// Which bytes of a piece, of 1 to 16, are not 0: tests of a word's bits, without a register for
+/// each byte.
+static Value testBytes(OpBuilder &builder, Location loc, Value piece) {
+  constexpr int64_t bytesOfWord = 4, bitsOfByte = 8;
+  int64_t count = cast<VectorType>(piece.getType()).getNumElements();
+  int64_t bytes = std::min(count, bytesOfWord);
+  Type word = builder.getIntegerType(bytes * bitsOfByte);
+  Value words =
+      vector::BitCastOp::create(builder, loc, VectorType::get(count / bytes, word), piece);
+  SmallVector<Value> tests;
+  for (int64_t i = 0; i < count; ++i) {
+    Value held = vector::ExtractOp::create(builder, loc, words, ArrayRef<int64_t>{i / bytes});
+    Value mask = arith::ConstantOp::create(
+        builder, loc, builder.getIntegerAttr(word, int64_t(0xff) << (i % bytes * bitsOfByte)));
+    Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(word));
+    tests.push_back(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
+                                          arith::AndIOp::create(builder, loc, held, mask), zero));
+  }
+  return vector::FromElementsOp::create(builder, loc, VectorType::get(count, builder.getI1Type()),
+                                        tests);
+}
+
 Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearLayout &layout,
                const SharedLayout &shared, Value base, bool matrices, const ExtraOffset &extra) {
   Type stored = getStoredType(elementType);
@@ -212,9 +239,12 @@ Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearL
   SmallVector<unsigned> positions;
   for (ArrayRef<unsigned> registers : access.getAccesses(/*distinct=*/false)) {
     Value pointer = addresses.get(access.getOffset(registers[0]));
-    pieces.push_back(LLVM::LoadOp::create(builder, loc, pieceType, pointer, bytes));
+    Value piece = LLVM::LoadOp::create(builder, loc, pieceType, pointer, bytes);
+    pieces.push_back(elementType.isInteger(1) ? testBytes(builder, loc, piece) : piece);
     positions.append(registers.begin(), registers.end());
   }
+  if (elementType.isInteger(1))
+    return joinPieces(builder, loc, pieces, positions);
   return fromStoredVector(builder, loc, joinPieces(builder, loc, pieces, positions), elementType);
 }
 

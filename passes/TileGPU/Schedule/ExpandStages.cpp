@@ -15,6 +15,7 @@
 //
 // so that f and g, which tensor cores have no part in, run under a product. Without scale_under g
 // stands at the trip's end. Source: FlashAttention-3, arXiv 2407.08608.
+#include "passes/TileGPU/Schedule/IssueOrder.h"
 #include "passes/TileGPU/Schedule/Staging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -203,8 +204,11 @@ private:
       made.products.push_back(copy);
       made.places.push_back(schedule.placeOf(product));
     };
+    OpSet reads = findReadsUnder(s.head);
+    if (llvm::any_of(reads, [&](Operation *op) { return isMoved(op); }))
+      reads.clear();
     for (Operation &op : loop.getBody()->without_terminator()) {
-      if (isMoved(&op))
+      if (isMoved(&op) || reads.contains(&op))
         continue;
       Operation *copy = builder.clone(op, mapping);
       if (auto product = dyn_cast<WgmmaOp>(copy))
@@ -216,6 +220,8 @@ private:
       staged = multiply(state, tiles, /*async=*/true);
       for (auto [each, product] : llvm::zip(s.staged, staged))
         keepPlace(product, each.product);
+      // What is read beside the product's result is there when that is.
+      cloneIf([&](Operation *read) { return reads.contains(read); }, mapping);
       mapping.map(op.getResult(0), wait(head, staged.size()));
     }
     for (auto [i, each] : llvm::enumerate(s.staged))

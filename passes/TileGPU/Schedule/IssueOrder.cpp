@@ -21,8 +21,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-using OpSet = llvm::SmallSetVector<Operation *, 32>;
-
 /// True for a vector that was fetched beside the operands.
 static bool isFetchedVector(LocalLoadOp read) {
   return read.getType().getRank() == 1 && read.getSource().getDefiningOp<TmaFetchOp>();
@@ -34,6 +32,8 @@ static bool isMovable(Operation *op) {
     return false;
   if (auto load = dyn_cast<LoadOp>(op))
     return readsConstantMemory(load);
+  if (auto gather = dyn_cast<GatherOp>(op))
+    return readsConstantMemory(gather);
   if (auto read = dyn_cast<LocalLoadOp>(op))
     return isFetchedVector(read);
   // A fetch reads what no store of this kernel changes.
@@ -61,6 +61,44 @@ SmallVector<WgmmaOp> tile::gpu::findIndependent(Block &body) {
   for (auto product : body.getOps<WgmmaOp>())
     if (OpSet slice; collect(product, body, slice))
       found.push_back(product);
+  return found;
+}
+
+/// Adds `op` and what is computed from it ahead of `product`; false if any of that must stay there.
+static bool collectUsersAhead(Operation *op, Operation *product, OpSet &found) {
+  found.insert(op);
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    Operation *here = product->getBlock()->findAncestorOpInBlock(*user);
+    if (here && product->isBeforeInBlock(here))
+      return true;
+    return here == user && here != product && isPure(here) && !here->getNumRegions() &&
+           collectUsersAhead(here, product, found);
+  });
+}
+
+OpSet tile::gpu::findReadsUnder(Operation *product) {
+  Block &body = *product->getBlock();
+  OpSet found;
+  for (Operation &op : body) {
+    auto read = dyn_cast<LocalLoadOp>(op);
+    bool fetched = read && read.getSource().getDefiningOp<TmaFetchOp>();
+    if (!fetched && !(isa<LoadOp, GatherOp>(op) && isMovable(&op)))
+      continue;
+    if (!product->isBeforeInBlock(&op)) {
+      // Ahead of the product it would wait for its tile, and the product for it.
+      OpSet users;
+      if (fetched && read.getType().getRank() > 1 && collectUsersAhead(&op, product, users))
+        found.insert(users.begin(), users.end());
+      continue;
+    }
+    OpSet slice;
+    if (!collect(&op, body, slice) || slice.contains(product))
+      continue;
+    for (Operation *needed : slice)
+      if (product->isBeforeInBlock(needed))
+        found.insert(needed);
+    found.insert(&op);
+  }
   return found;
 }
 
@@ -94,7 +132,8 @@ private:
   void issueIndependent() {
     OpSet before;
     for (Operation &op : body) {
-      bool load = isa<LoadOp>(op) || (isa<LocalLoadOp>(op) && schedule.words.vectorsFirst);
+      bool load =
+          isa<LoadOp, GatherOp>(op) || (isa<LocalLoadOp>(op) && schedule.words.vectorsFirst);
       OpSet slice;
       if (!load || !isMovable(&op) || !collect(&op, body, slice))
         continue;

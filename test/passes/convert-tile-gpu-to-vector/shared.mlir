@@ -62,7 +62,8 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK: arith.extui %{{.*}} : vector<32xi1> to vector<32xi8>
 // CHECK: llvm.store {{.*}} : vector<8xi8>, !llvm.ptr<3>
 // CHECK: nvvm.barrier
-// CHECK: arith.trunci %{{.*}} : vector<32xi8> to vector<32xi1>
+// CHECK: arith.andi {{.*}} : i8
+// CHECK: arith.cmpi ne, {{.*}} : i8
 tile.kernel @conversions params [#tile.param<"x", scalar, align = 1>, #tile.param<"b", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64}
   grid {
   ^bb0(%x: f32, %b: i1):
