@@ -39,7 +39,8 @@ def Simplify : Pass<"tile-simplify"> {
   let summary = "remove tile operations that do nothing or whose outcome is known";
   let description = [{
     Merges chains of permute, reshape and broadcast, moves splats through them, and removes masks
-    that are constant and tile.inside of what is in bounds.
+    that are constant and tile.inside of what is in bounds. A lookup of a whole table whose elements
+    grow by one number is computed, and comparisons with all elements of a table are decided.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
 }

@@ -143,6 +143,53 @@ static LogicalResult simplifyAtomic(AtomicOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// A whole table whose elements grow by one number is computed: 0, 4, 8, 12.
+static LogicalResult computeTable(LookupOp op, PatternRewriter &rewriter) {
+  auto iota = op.getPosition().getDefiningOp<IotaOp>();
+  auto table = cast<DenseElementsAttr>(op.getTable());
+  auto element = dyn_cast<IntegerType>(table.getElementType());
+  if (!iota || iota.getStep() != 1 || !matchPattern(iota.getStart(), m_Zero()) || !element ||
+      element.isInteger(1) || iota.getType().getNumElements() != table.getNumElements() ||
+      table.getNumElements() < 2)
+    return failure();
+  SmallVector<APInt> values(table.getValues<APInt>());
+  APInt step = values[1] - values[0];
+  for (size_t i = 1; i < values.size(); ++i)
+    if (values[i] - values[i - 1] != step)
+      return failure();
+  Location loc = op.getLoc();
+  Value start = arith::ConstantIndexOp::create(rewriter, loc, values[0].getSExtValue());
+  Value positions = IotaOp::create(rewriter, loc, iota.getType(), start,
+                                   rewriter.getI64IntegerAttr(step.getSExtValue()));
+  rewriter.replaceOpWithNewOp<arith::IndexCastOp>(op, op.getType(), positions);
+  return success();
+}
+
+/// A comparison of a table's elements with a constant whose outcome is the same for all of them: a
+/// shift by one of a table is none by the width or more.
+static LogicalResult decideComparison(arith::CmpIOp op, PatternRewriter &rewriter) {
+  Value tile = op.getLhs();
+  while (Operation *moved = tile.getDefiningOp()) {
+    if (!isa<BroadcastOp, ReshapeOp, PermuteOp>(moved))
+      break;
+    tile = moved->getOperand(0);
+  }
+  auto lookup = tile.getDefiningOp<LookupOp>();
+  APInt bound;
+  if (!lookup || !matchPattern(op.getRhs(), m_ConstantInt(&bound)))
+    return failure();
+  std::optional<bool> outcome;
+  for (const APInt &value : cast<DenseElementsAttr>(lookup.getTable()).getValues<APInt>()) {
+    bool here = arith::applyCmpPredicate(op.getPredicate(), value, bound);
+    if (outcome.value_or(here) != here)
+      return failure();
+    outcome = here;
+  }
+  Value scalar = arith::ConstantIntOp::create(rewriter, op.getLoc(), *outcome, 1);
+  rewriter.replaceOp(op, fill(rewriter, op.getLoc(), op.getType(), scalar));
+  return success();
+}
+
 namespace {
 struct Simplify : impl::SimplifyBase<Simplify> {
   using SimplifyBase::SimplifyBase;
@@ -161,6 +208,8 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     patterns.add(simplifyStore<StoreOp>);
     patterns.add(simplifyStore<ScatterOp>);
     patterns.add(simplifyAtomic);
+    patterns.add(computeTable);
+    patterns.add(decideComparison);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
       getOperation()->emitError("simplification of tile operations did not come to an end");
       signalPassFailure();

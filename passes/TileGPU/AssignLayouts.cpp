@@ -9,6 +9,7 @@
 #include "passes/Passes.h"
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/CarryTransposed.h"
+#include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/PartLayouts.h"
 #include "passes/TileGPU/ProgramOrder.h"
@@ -64,6 +65,13 @@ public:
 
   void run() {
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : ops)
+      if (auto dot = dyn_cast<DotOp>(op))
+        if (std::optional<HeldOperand> operand = getHeldOperand(dot, inference.getShape())) {
+          for (LoadOp load : operand->loads)
+            heldLoads.insert(load.getResult());
+          held.insert({dot, std::move(*operand)});
+        }
     // Layouts are asked for by what must have one; everything else is repeated on demand.
     for (Operation *op : ops)
       setResultTypes(op);
@@ -119,6 +127,11 @@ private:
       return cached;
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointAfterValue(value);
+    if (heldLoads.contains(value)) {
+      Value memory = stage(value);
+      builder.setInsertionPointAfterValue(memory);
+      return copies[{value, wanted}] = LocalLoadOp::create(builder, value.getLoc(), wanted, memory);
+    }
     if (type.getEncoding() && !isBetterRepeated(value))
       return cached = ConvertLayoutOp::create(builder, value.getLoc(), wanted, value);
     Value copy = repeat(value.getDefiningOp(), wanted, layout);
@@ -324,7 +337,13 @@ private:
       return bits == 16 ? std::nullopt : std::optional<unsigned>(kDim);
     };
     Value a, b;
-    if (!swapped && typeA.getEncoding()) {
+    auto holds = held.find(dot);
+    bool isHeld = holds != held.end();
+    if (isHeld) {
+      // By the dot: the tile may have become another.
+      a = get(swapped ? dot.getB() : dot.getA(), holds->second.layout);
+      b = stage(swapped ? dot.getA() : dot.getB(), fastest(swapped ? 1 : 0));
+    } else if (!swapped && typeA.getEncoding()) {
       auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
       LinearLayout operand = LinearLayout::mmaOperand(0, typeA.getDimSize(0), typeA.getDimSize(1),
                                                       bits, warpsM, warpsN);
@@ -332,11 +351,15 @@ private:
       if (inRegisters)
         a = get(dot.getA(), operand);
     }
-    if (!inRegisters)
+    if (!isHeld && !inRegisters)
       a = stage(dot.getA(), fastest(1));
-    b = stage(dot.getB(), fastest(0));
+    if (!isHeld)
+      b = stage(dot.getB(), fastest(0));
     builder.setInsertionPoint(dot);
-    if (swapped) {
+    if (swapped && isHeld) {
+      a = transposeTile(builder, a);
+      b = transposeMemory(builder, b);
+    } else if (swapped) {
       Value transposedA = transposeMemory(builder, a);
       a = transposeMemory(builder, b);
       b = transposedA;
@@ -532,6 +555,8 @@ private:
   const LayoutInference &inference;
   OpBuilder builder;
   SmallVector<Operation *> ops;
+  DenseMap<Operation *, HeldOperand> held;        // by dot; looked up only
+  DenseSet<Value> heldLoads;                      // looked up only
   DenseMap<Value, LinearLayout> layouts;          // looked up only
   DenseMap<std::pair<Value, Type>, Value> copies; // looked up only
   DenseMap<std::pair<Value, int64_t>, Value>

@@ -11,6 +11,7 @@
 // that each user asks for, so they cause no conversion.
 #include "passes/TileGPU/LayoutInference.h"
 #include "dialect/TileGPU/ScanPlan.h"
+#include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/PartLayouts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -387,6 +388,30 @@ bool LayoutInference::visitRegions(Operation *op) {
   return changed;
 }
 
+/// Computes an operand that is held in registers where the product reads it: what depends on large
+/// loads has a layout, everything else takes this one by itself.
+bool LayoutInference::anchorOrigins(Value value, const LinearLayout &layout) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !anchors.count(value) || isa<LoadOp>(op))
+    return false;
+  if (auto reshape = dyn_cast<ReshapeOp>(op))
+    return anchorOrigins(
+        reshape.getSource(),
+        layout.reshape(cast<RankedTensorType>(reshape.getSource().getType()).getShape()));
+  if (auto permute = dyn_cast<PermuteOp>(op)) {
+    SmallVector<int64_t> inverse(permute.getPermutation().size());
+    for (auto [i, d] : llvm::enumerate(permute.getPermutation()))
+      inverse[d] = i;
+    return anchorOrigins(permute.getSource(), layout.permute(inverse));
+  }
+  bool changed = anchor(value, layout, 2);
+  if (OpTrait::hasElementwiseMappableTraits(op))
+    for (Value operand : op->getOperands())
+      if (isa<RankedTensorType>(operand.getType()))
+        changed |= anchorOrigins(operand, layout);
+  return changed;
+}
+
 bool LayoutInference::visit(Operation *op) {
   if (isa<scf::ForOp, scf::IfOp, scf::WhileOp>(op))
     return visitRegions(op);
@@ -427,8 +452,13 @@ bool LayoutInference::visit(Operation *op) {
   }
   Value result = op->getResult(0);
   auto type = cast<RankedTensorType>(result.getType());
-  if (auto dot = dyn_cast<DotOp>(op))
-    return anchor(result, getDotLayout(dot), chooseDotKind(dot, shape) == DotKind::Fma ? 1 : 2);
+  if (auto dot = dyn_cast<DotOp>(op)) {
+    bool changed =
+        anchor(result, getDotLayout(dot), chooseDotKind(dot, shape) == DotKind::Fma ? 1 : 2);
+    if (std::optional<HeldOperand> held = getHeldOperand(dot, shape))
+      changed |= anchorOrigins(held->tile, held->layout);
+    return changed;
+  }
   if (auto load = dyn_cast<LoadOp>(op)) {
     if (isRematerializable(op))
       return false;

@@ -48,6 +48,7 @@ private:
   std::optional<LinearLayout> getJoinedLayout(mlir::Value operand) const;
   bool anchor(mlir::Value value, const LinearLayout &layout, unsigned priority);
   bool anchorLike(mlir::Value value, mlir::Value other);
+  bool anchorOrigins(mlir::Value value, const LinearLayout &layout);
   bool visit(mlir::Operation *op);
   bool visitRegions(mlir::Operation *op);
 

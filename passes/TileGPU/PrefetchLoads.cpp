@@ -395,16 +395,24 @@ static SmallVector<Value> loadFirst(const Plan &plan, OpBuilder &b) {
   return SmallVector<Value>(branch.getResults());
 }
 
-/// The loads of the trip behind the one that runs, at its beginning; behind operands that it stores
-/// for wgmma, whose fence would wait for them.
+/// The loads of the trip behind the one that runs, at its beginning; behind what fences, which
+/// would wait for them: operands that it stores for wgmma, and reads of fetched tiles before the
+/// first product, whose slots go back.
 static SmallVector<Value> loadNext(const Plan &plan, OpBuilder &b) {
   scf::ForOp loop = plan.loop;
   Location loc = loop.getLoc();
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  if (plan.fetches)
-    for (LocalAllocOp alloc : loop.getBody()->getOps<LocalAllocOp>())
-      b.setInsertionPointAfter(alloc);
+  if (plan.fetches) {
+    bool multiplied = false;
+    for (Operation &op : *loop.getBody()) {
+      multiplied |= isa<WgmmaOp>(op);
+      auto read = dyn_cast<LocalLoadOp>(op);
+      if (isa<LocalAllocOp>(op) ||
+          (read && !multiplied && read.getSource().getDefiningOp<TmaFetchOp>()))
+        b.setInsertionPointAfter(&op);
+    }
+  }
   Value counter = loop.getInductionVar(),
         next = arith::AddIOp::create(b, loc, counter, loop.getStep());
   if (plan.clamps) { // the last trip loads its own once more

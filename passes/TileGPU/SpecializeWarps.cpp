@@ -101,6 +101,9 @@ public:
       return failure();
     for (Group &group : groups)
       rewriteConsumer(group);
+    for (auto [read, release] : unfenced)
+      if (isFenced(read, release))
+        release->setAttr(fencedName, builder.getUnitAttr());
     kernel->setAttr(producerThreadsName, builder.getI64IntegerAttr(128));
     return success();
   }
@@ -482,34 +485,43 @@ private:
       last = fence;
     builder.setInsertionPointAfter(last);
     auto release = RingReleaseOp::create(builder, group.lastUser->getLoc(), group.ring);
-    if (group.perWarp && isFenced(read, release))
-      release->setAttr(fencedName, builder.getUnitAttr());
+    if (group.perWarp)
+      unfenced.push_back({read, release});
     for (TmaFetchOp fetch : group.fetches)
       fetch.erase();
   }
 
-  /// The next tile that is stored for wgmma behind a slot's last load: its fence serves the slot's
-  /// release, too, which waits for it where other slots keep the producer going. Null if a product
-  /// or a region comes first.
+  /// What fences behind a slot's last load, if that comes before a product and the slot may be held
+  /// so long, as other slots keep the producer going: the next tile that is stored for wgmma; else
+  /// the last load from another slot, whose release then fences for both. Null if there is none.
   static Operation *findFence(Operation *last, Group &group) {
     constexpr int64_t enoughStages = 3;
     if (!isa<LocalLoadOp>(last) || cast<RingType>(group.ring.getType()).getStages() < enoughStages)
       return nullptr;
+    Operation *other = nullptr;
     for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
       if (isa<WgmmaOp>(op) || op->getNumRegions())
-        return nullptr;
+        break;
       if (auto alloc = dyn_cast<LocalAllocOp>(op); alloc && isReadByWgmma(alloc.getResult()))
         return op;
+      if (auto load = dyn_cast<LocalLoadOp>(op);
+          load && isa_and_nonnull<TmaFetchOp, RingWaitOp>(load.getSource().getDefiningOp()))
+        other = op;
     }
-    return nullptr;
+    return other;
   }
 
   /// True if what stands between the last ordinary load from a slot and its release fences the one
-  /// from the copy that follows the other anyway.
+  /// from the copy that follows the other anyway: a tile stored for wgmma, or a release that does.
   static bool isFenced(Operation *read, Operation *release) {
-    for (Operation *op = read->getNextNode(); op && op != release; op = op->getNextNode())
+    for (Operation *op = read->getNextNode(); op && op != release; op = op->getNextNode()) {
       if (auto alloc = dyn_cast<LocalAllocOp>(op); alloc && isReadByWgmma(alloc.getResult()))
         return true;
+      if (auto other = dyn_cast<RingReleaseOp>(op);
+          other && !other->hasAttr(fencedName) &&
+          other.getRing().getDefiningOp<RingOp>().getPerWarp())
+        return true;
+    }
     return false;
   }
 
@@ -518,6 +530,7 @@ private:
   const GPULimits &limits;
   OpBuilder builder;
   SmallVector<Group> groups;
+  SmallVector<std::pair<Operation *, RingReleaseOp>> unfenced; ///< behind the last ordinary load
 };
 
 struct TileGPUSpecializeWarps : tile::impl::TileGPUSpecializeWarpsBase<TileGPUSpecializeWarps> {

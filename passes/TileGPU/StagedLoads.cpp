@@ -1,8 +1,10 @@
 // Loads that go by way of shared memory so that they can be copied there ahead of their use.
 #include "passes/TileGPU/StagedLoads.h"
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/LayoutInference.h"
 
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -110,13 +112,17 @@ LocalAllocOp stageLoad(Operation *load) {
   if (place) {
     place->moveAfter(load);
   } else {
-    // Neighbours in a thread's registers lie side by side; rows follow each other plainly.
+    // Neighbours in memory lie side by side, as a copy wants it; rows follow each other plainly.
     int64_t rank = type.getRank(), fastest = rank - 1;
-    LinearLayout own = getLayout(type);
-    if (ArrayRef<Coord> registers = own.getBases(InDim::Register); !registers.empty())
-      for (int64_t d = 0; d < rank; ++d)
-        if (registers[0][d] == 1)
-          fastest = d;
+    if (auto plain = dyn_cast<LoadOp>(load)) {
+      fastest = getAccessOrder(plain)[0];
+    } else {
+      LinearLayout own = getLayout(type);
+      if (ArrayRef<Coord> registers = own.getBases(InDim::Register); !registers.empty())
+        for (int64_t d = 0; d < rank; ++d)
+          if (registers[0][d] == 1)
+            fastest = d;
+    }
     SmallVector<int64_t> order{fastest};
     for (int64_t d = rank; d-- > 0;)
       if (d != fastest)
@@ -130,6 +136,75 @@ LocalAllocOp stageLoad(Operation *load) {
   auto read = LocalLoadOp::create(builder, load->getLoc(), type, place.getResult());
   load->getResult(0).replaceAllUsesExcept(read.getResult(), place);
   return place;
+}
+
+/// Registers of 32 bits that reads ahead of their use may take.
+static constexpr int64_t mostRead = 32;
+
+/// Adds what `op` needs to stand before `place`, in order; false if that is not free to move.
+static bool collectNeeded(Operation *op, Operation *place, llvm::SetVector<Operation *> &needed) {
+  for (Value operand : op->getOperands()) {
+    Operation *def = operand.getDefiningOp();
+    if (!def || def->getBlock() != place->getBlock() || def->isBeforeInBlock(place) ||
+        needed.contains(def))
+      continue;
+    bool moves = isa<TmaFetchOp>(def) ? llvm::all_of(def->getUsers(), llvm::IsaPred<LocalLoadOp>)
+                                      : isMemoryEffectFree(def) && def->getNumRegions() == 0;
+    if (!moves || def == place || !collectNeeded(def, place, needed))
+      return false;
+    needed.insert(def);
+  }
+  return true;
+}
+
+/// Those of the block's reads of fetched tiles that the product's first operand is computed from.
+static SmallVector<LocalLoadOp> findReads(WgmmaOp product) {
+  Block *block = product->getBlock();
+  llvm::DenseSet<Operation *> seen; // looked up only
+  SmallVector<Value> pending{product.getA()};
+  SmallVector<LocalLoadOp> found;
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || op->getBlock() != block || !seen.insert(op).second)
+      continue;
+    auto read = dyn_cast<LocalLoadOp>(op);
+    if (read && read.getSource().getDefiningOp<TmaFetchOp>())
+      found.push_back(read);
+    else if (!isProduct(op))
+      llvm::append_range(pending, op->getOperands());
+  }
+  llvm::sort(found, [](LocalLoadOp a, LocalLoadOp b) { return a->isBeforeInBlock(b); });
+  return found;
+}
+
+static int64_t countRead(ArrayRef<LocalLoadOp> reads) {
+  int64_t words = 0;
+  for (LocalLoadOp read : reads)
+    words += llvm::divideCeil(int64_t(getLayout(read.getType()).getNumRegisters()) *
+                                  getElementBits(read.getType().getElementType()),
+                              32);
+  return words;
+}
+
+void gatherReads(KernelOp kernel) {
+  kernel.getBody().walk([](WgmmaOp product) {
+    if (!isa<RankedTensorType>(product.getA().getType()) ||
+        !isa<scf::ForOp>(product->getParentOp()))
+      return;
+    SmallVector<LocalLoadOp> reads = findReads(product);
+    if (reads.empty() || countRead(reads) > mostRead)
+      return;
+    Operation *last = reads.front();
+    for (LocalLoadOp read : ArrayRef(reads).drop_front()) {
+      llvm::SetVector<Operation *> needed;
+      if (!collectNeeded(read, reads.front(), needed))
+        continue;
+      for (Operation *op : needed)
+        op->moveBefore(reads.front());
+      read->moveAfter(last);
+      last = read;
+    }
+  });
 }
 
 void forwardStaged(LocalAllocOp alloc) {

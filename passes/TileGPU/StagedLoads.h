@@ -26,6 +26,11 @@ bool joinsProduct(mlir::Operation *load);
 /// Gives what `load` loads a place in shared memory, unless it has one, from which all others read.
 LocalAllocOp stageLoad(mlir::Operation *load);
 
+/// Reads all tiles that a product's operand is computed from, which a producer fetches, at one
+/// place ahead of the computation: what orders these reads before the next copies stands there
+/// once.
+void gatherReads(KernelOp kernel);
+
 /// Undoes it for reads in the layout of what `alloc` stores; erases an `alloc` that has no use.
 void forwardStaged(LocalAllocOp alloc);
 

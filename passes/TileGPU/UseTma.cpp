@@ -160,6 +160,7 @@ public:
       rewrite(fetch);
     for (Store &store : stores)
       rewrite(store);
+    gatherReads(kernel);
   }
 
 private:

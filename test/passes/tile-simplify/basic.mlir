@@ -58,3 +58,27 @@ func.func @masks(%v: !tile.view<?xf32>, %i: index) -> tensor<8xf32> {
   tile.store %b, %v [%i] mask %no : tensor<8xi1> {sizes = array<i64: 8>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<8xf32>, !tile.view<?xf32>
   return %b : tensor<8xf32>
 }
+
+// A table whose elements grow by one number is computed; of another one a comparison that gives the
+// same for all its elements is decided.
+// CHECK-LABEL: func @tables
+// CHECK: %[[FOUR:.*]] = arith.constant 4 : index
+// CHECK: %[[P:.*]] = tile.iota %[[FOUR]] step -8 : tensor<4xindex>
+// CHECK: %[[T:.*]] = arith.index_cast %[[P]] : tensor<4xindex> to tensor<4xi32>
+// CHECK: %[[L:.*]] = tile.lookup
+// CHECK: %[[B:.*]] = tile.broadcast
+// CHECK: %[[S:.*]] = arith.cmpi ult, %[[B]]
+// CHECK: return %[[T]], %[[TRUE:.*]], %[[S]]
+func.func @tables(%k: tensor<2x3xi32>) -> (tensor<4xi32>, tensor<2x3xi1>, tensor<2x3xi1>) {
+  %zero = arith.constant 0 : index
+  %p = tile.iota %zero step 1 : tensor<4xindex>
+  %t = tile.lookup %p in dense<[4, -4, -12, -20]> : tensor<4xi32> : tensor<4xindex> -> tensor<4xi32>
+  %q = tile.iota %zero step 1 : tensor<3xindex>
+  %l = tile.lookup %q in dense<[0, 16, 4]> : tensor<3xi32> : tensor<3xindex> -> tensor<3xi32>
+  %b = tile.broadcast %l : tensor<3xi32> -> tensor<2x3xi32>
+  %width = arith.constant dense<32> : tensor<2x3xi32>
+  %all = arith.cmpi ult, %b, %width : tensor<2x3xi32>
+  %ten = arith.constant dense<10> : tensor<2x3xi32>
+  %some = arith.cmpi ult, %b, %ten : tensor<2x3xi32>
+  return %t, %all, %some : tensor<4xi32>, tensor<2x3xi1>, tensor<2x3xi1>
+}
