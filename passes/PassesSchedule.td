@@ -305,6 +305,23 @@ def TileGPUJoinReductions : Pass<"tile-gpu-join-reductions", "::mlir::ModuleOp">
   let dependentDialects = ["::tile::gpu::TileGPUDialect"];
 }
 
+def TileGPUShiftLoads : Pass<"tile-gpu-shift-loads", "::mlir::ModuleOp"> {
+  let summary = "take tiles that lie one position beside a loaded one from its registers";
+  let description = [{
+    Of loads of one block that differ by one position along one dimension, of memory that nothing
+    writes, one is made as it stands, by preference one whose rows begin at multiples of a vector.
+    The others take its elements, and load those at the edges of the blocks that a thread holds,
+    along the dimension of stride 1 a warp.
+    ```mlir
+    %b = tile.load %x[%i, %before] … -> tensor<4x128xf32, #rows>
+    // becomes
+    %e = tile.load %x[%i, %before] … -> tensor<4x1xf32, #edge>
+    %b = tile_gpu.shift %a, %e {dim = 1, offset = -1}
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::ModuleOp"> {
   let summary = "choose how many neighbours each access moves at once";
   let description = [{

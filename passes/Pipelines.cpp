@@ -120,6 +120,8 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUApplyLoopAttributes());
   // The order of reductions decides which loads wait for barriers.
   pm.addPass(createTileGPUJoinReductions());
+  // Behind all that moves loads ahead: a shift waits for what it moves.
+  pm.addPass(createTileGPUShiftLoads());
   pm.addPass(createTileGPUVectorizeAccesses());
 }
 

@@ -1,6 +1,7 @@
 // Registration, attributes, types and verifiers of the tile_gpu dialect.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/AttributeSpec.h"
+#include "dialect/TileGPU/ShiftPlan.h"
 #include "target/LoadLatency.h"
 
 #include "mlir/IR/Builders.h"
@@ -509,6 +510,22 @@ LogicalResult ExtractPartOp::verify() {
   if (!valid)
     return emitOpError() << "takes a part of " << source << " at multiples of its extents, found "
                          << result << " at [" << getOffsets() << "]";
+  return success();
+}
+
+LogicalResult ShiftOp::verify() {
+  RankedTensorType source = getSource().getType(), edge = getEdge().getType();
+  int64_t dim = getDim(), offset = getOffset();
+  if (std::abs(offset) != 1 || dim < 0 || dim >= source.getRank() ||
+      source.getRank() != edge.getRank() || source.getElementType() != edge.getElementType() ||
+      source.getDimSize(dim) % edge.getDimSize(dim))
+    return emitOpError() << "moves " << source << " by 1 or -1 along a dimension, found dimension "
+                         << dim << ", offset " << offset << " and edge " << edge;
+  auto plan = ShiftPlan::get(getLayout(source), dim, source.getDimSize(dim) / edge.getDimSize(dim));
+  if (!plan || plan->edge != getLayout(edge))
+    return emitOpError() << "needs an edge in the layout of blocks that threads or warps hold, "
+                            "found "
+                         << edge << " for " << source;
   return success();
 }
 

@@ -152,6 +152,24 @@ def TileGPU_ExtractPartOp : TileGPU_Op<"extract_part", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_ShiftOp : TileGPU_Op<"shift", [Pure, AllTypesMatch<["source", "result"]>]> {
+  let summary = "a tile moved by one position along a dimension";
+  let description = [{
+    Along `dim` lies one element of `edge` for each block of so many elements of `source`. Element i
+    of a block is element i + `offset` (1 or -1) of the same block of the source, and the edge's
+    where that has none. Elements move between a thread's registers and, where blocks are wider,
+    between lanes (ShiftPlan.h).
+    ```mlir
+    %b = tile_gpu.shift %a, %e {dim = 1, offset = -1}
+        : tensor<4x128xf32, #rows>, tensor<4x1xf32, #edge>
+    ```
+  }];
+  let arguments = (ins TileGPU_Tile:$source, TileGPU_Tile:$edge, I64Attr:$dim, I64Attr:$offset);
+  let results = (outs TileGPU_Tile:$result);
+  let assemblyFormat = "$source `,` $edge attr-dict `:` type($source) `,` type($edge)";
+  let hasVerifier = 1;
+}
+
 def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product on tensor cores, operands in registers (mma.sync)";
   let description = [{

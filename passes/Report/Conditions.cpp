@@ -54,6 +54,8 @@ static constexpr PassCondition conditions[] = {
     {"tile-gpu-apply-loop-attributes", true, "loops with unroll(n)"},
     {"tile-gpu-join-reductions", true,
      "reductions across warps in one block, without products, that do not wait for each other"},
+    {"tile-gpu-shift-loads", true,
+     "loads one position beside each other, of memory that nothing writes"},
     {"tile-gpu-vectorize-accesses", true, "loads and stores of neighbours that lie together"},
 };
 

@@ -127,6 +127,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateElementPatterns(converter, patterns);
     populateNibblePatterns(converter, patterns);
     populateReducePatterns(converter, patterns);
+    populateShiftPatterns(converter, patterns);
     populateScanPatterns(converter, patterns);
     populateOrderPatterns(converter, patterns);
     populatePartPatterns(converter, patterns);

@@ -26,6 +26,8 @@ void populateElementPatterns(const mlir::TypeConverter &converter,
 void populateReducePatterns(const mlir::TypeConverter &converter,
                             mlir::RewritePatternSet &patterns);
 
+/// tile_gpu.shift.
+void populateShiftPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile.scan, tile.reduce_by and tile.take.
 void populateScanPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile.sort and tile.histogram.
