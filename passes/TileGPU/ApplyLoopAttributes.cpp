@@ -9,8 +9,10 @@
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/TargetSupport.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/SCF/Utils/Utils.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
 
 namespace tile {
@@ -42,6 +44,26 @@ static bool isPipelined(Operation *op) { return contains<RingWaitOp, AsyncWaitOp
 static bool isOfProducer(scf::ForOp loop) {
   auto split = loop->getParentOfType<WarpSpecializeOp>();
   return split && split.getProducer().isAncestor(loop->getParentRegion());
+}
+
+/// True if the loop's range is known not to end before it begins.
+static bool isOrdered(scf::ForOp loop) {
+  APInt low, high;
+  if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&low)))
+    return false;
+  if (auto dim = loop.getUpperBound().getDefiningOp<DimOp>())
+    return low.sle(dim.getDim().getMin());
+  return matchPattern(loop.getUpperBound(), m_ConstantInt(&high)) && low.sle(high);
+}
+
+/// The unrolling counts trips without a sign, and takes a range that ends before it begins for one
+/// of many trips: those left over would then begin before the range.
+static void orderBounds(scf::ForOp loop) {
+  if (isOrdered(loop))
+    return;
+  OpBuilder b(loop);
+  loop.setUpperBound(
+      arith::MaxSIOp::create(b, loop.getLoc(), loop.getUpperBound(), loop.getLowerBound()));
 }
 
 namespace {
@@ -143,6 +165,8 @@ private:
     // No more trips than copies: no loop is left.
     std::optional<APInt> trips = loop.getStaticTripCount();
     bool whole = trips && trips->getSExtValue() <= factor;
+    if (!whole)
+      orderBounds(loop);
     if (failed(whole
                    ? loopUnrollFull(loop)
                    : LogicalResult(success(succeeded(loopUnrollByFactor(loop, uint64_t(factor)))))))
