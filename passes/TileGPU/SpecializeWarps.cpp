@@ -326,9 +326,9 @@ private:
 
   /// Sets `ring` of each group. All rings in loops have one number of stages: as many as fit into
   /// what other users of shared memory leave, over the sum of these rings' slots; at most
-  /// `limits::stages`, or the least that a source asks for. Where that is one, the first of them that
-  /// fit have two. Rings outside of loops have one, or two in a persistent kernel where that costs
-  /// the others no stage.
+  /// `limits::stages`, or the least that a source asks for. Where that is one, the first of them
+  /// that fit have two. Rings outside of loops have one, or two in a persistent kernel where that
+  /// costs the others no stage.
   LogicalResult chooseStages() {
     Plan plan = makePlan();
     int64_t blocks = chooseBlocks(plan), limit = getSharedLimit(limits, blocks);

@@ -1,5 +1,5 @@
-"""Loops with unroll(n) over ranges of every length, on an emulated GPU, against NumPy: the kernel of
-Inputs/unrolled_ranges.tile. Argument: tilec."""
+"""Loops with unroll(n) over ranges of every length, on an emulated GPU, against NumPy: the kernel
+of Inputs/unrolled_ranges.tile. Argument: tilec."""
 
 import os
 import subprocess
