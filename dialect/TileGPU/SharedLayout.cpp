@@ -22,6 +22,7 @@
 #include "dialect/TileGPU/SharedLayout.h"
 
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/MathExtras.h"
 #include <algorithm>
 #include <cassert>
 
@@ -30,8 +31,9 @@ using namespace llvm;
 namespace tile::gpu {
 
 SharedLayout::SharedLayout(ArrayRef<int64_t> shape, ArrayRef<int64_t> order, unsigned elementBytes,
-                           unsigned swizzle)
+                           unsigned swizzle, ArrayRef<int64_t> used)
     : shape(shape.begin(), shape.end()), order(order.begin(), order.end()),
+      used(used.empty() ? this->shape : SmallVector<int64_t, 4>(used.begin(), used.end())),
       elementBytes(elementBytes), panelBytes(swizzle), chunkMask(swizzle ? swizzle / 16 - 1 : 0) {
   assert(order.size() == shape.size() && "an order names every dimension once");
 }
@@ -66,13 +68,45 @@ SharedLayout SharedLayout::staging(ArrayRef<int64_t> shape, unsigned elementByte
   return layout;
 }
 
+/// A dimension counts whole where one behind it in the order has several positions in use.
+int64_t SharedLayout::getUsedRowsEnd() const {
+  int64_t rows = 1;
+  bool partial = false;
+  for (size_t i = order.size(); i-- > 1;) {
+    rows *= partial ? shape[order[i]] : used[order[i]];
+    partial |= used[order[i]] > 1;
+  }
+  return rows;
+}
+
 /// A row narrower than a panel takes the panel's bytes.
+int64_t SharedLayout::getUsedRowBytes() const {
+  if (order.empty())
+    return elementBytes;
+  int64_t bytes = used[order[0]] * elementBytes;
+  return panelBytes ? int64_t(alignTo(bytes, panelBytes)) : bytes;
+}
+
+int64_t SharedLayout::getUsedBytes() const {
+  int64_t rows = 1;
+  for (size_t i = 1; i < order.size(); ++i)
+    rows *= used[order[i]];
+  return rows * getUsedRowBytes();
+}
+
+/// Of a padded tile, up to the last row that an instruction of wgmma may read in the last panel:
+///
+///   panel 0 | used | padding |  panel 1 | used | padding |  panel 2 | used |  (no bytes)
 int64_t SharedLayout::getBytes() const {
   int64_t rows = 1;
   for (size_t i = 1; i < order.size(); ++i)
     rows *= shape[order[i]];
-  int64_t rowBytes = order.empty() ? elementBytes : shape[order[0]] * elementBytes;
-  return rows * std::max<int64_t>(rowBytes, panelBytes);
+  // An instruction reads 64 rows of its first operand.
+  constexpr int64_t instructionRows = 64;
+  int64_t last = std::min(rows, int64_t(alignTo(getUsedRowsEnd(), instructionRows)));
+  if (!panelBytes)
+    return last * (order.empty() ? elementBytes : shape[order[0]] * elementBytes);
+  return ((getUsedRowBytes() / panelBytes - 1) * rows + last) * panelBytes;
 }
 
 /// Panel, then row, then bytes in the row; at the end the chunk is XORed with the line's number.

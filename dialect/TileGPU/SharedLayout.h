@@ -12,9 +12,10 @@ namespace tile::gpu {
 class SharedLayout {
 public:
   /// As `#tile_gpu.shared`: `order[0]` is the fastest dimension, `swizzle` 0, 32, 64 or 128 bytes
-  /// as TMA and wgmma have it.
+  /// as TMA and wgmma have it. `used`, if any, are the extents that hold something: what lies
+  /// behind the last of them has no bytes.
   SharedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order, unsigned elementBytes,
-               unsigned swizzle);
+               unsigned swizzle, llvm::ArrayRef<int64_t> used = {});
   /// Scratch memory where accesses of up to `granule` bytes along `fastest` spread over the banks,
   /// in rows and columns.
   static SharedLayout scratch(llvm::ArrayRef<int64_t> shape, unsigned fastest,
@@ -31,13 +32,20 @@ public:
   unsigned getSwizzle() const { return panelBytes; }
   /// Bytes that the tile takes.
   int64_t getBytes() const;
+  /// Bytes of the used extents alone, which copies bring: rows that are not used lie between panels.
+  int64_t getUsedBytes() const;
   /// Offset in bytes of an element.
   uint32_t getOffset(llvm::ArrayRef<int64_t> coord) const;
   /// The alignment of offsets for which the pattern holds: 128 bytes, 1024 if swizzled.
   unsigned getAlignment() const { return hardware && panelBytes ? 1024 : 128; }
 
 private:
-  llvm::SmallVector<int64_t, 4> shape, order;
+  /// Behind the last row that is used; rows count all dimensions but the fastest.
+  int64_t getUsedRowsEnd() const;
+  /// Bytes that a row takes in memory, in all panels that are used.
+  int64_t getUsedRowBytes() const;
+
+  llvm::SmallVector<int64_t, 4> shape, order, used;
   unsigned elementBytes;
   unsigned panelBytes;   // 0: whole rows
   unsigned granule = 16; // bytes that stay together when swizzled

@@ -15,7 +15,8 @@ unsigned getSharedElementBytes(Type elementType) {
 
 SharedLayout getSharedLayout(MemDescType type) {
   return SharedLayout(type.getShape(), type.getLayout().getOrder(),
-                      getSharedElementBytes(type.getElementType()), type.getLayout().getSwizzle());
+                      getSharedElementBytes(type.getElementType()), type.getLayout().getSwizzle(),
+                      type.getLayout().getUsed());
 }
 
 /// Tiles begin at multiples of 1024 bytes, which swizzles and TMA need; the bytes that copies bring
@@ -25,7 +26,7 @@ RingLayout::RingLayout(RingType type) : stages(type.getStages()) {
     int64_t bytes = llvm::alignTo(getSharedLayout(tile).getBytes(), 1024);
     tileOffsets.push_back(barriers);
     tileStrides.push_back(bytes);
-    transferred += getSharedLayout(tile).getBytes();
+    transferred += getSharedLayout(tile).getUsedBytes();
     barriers += stages * bytes;
   }
 }

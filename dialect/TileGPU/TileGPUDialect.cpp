@@ -324,9 +324,13 @@ static LogicalResult verifySwizzle(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<int64_t> order, int64_t swizzle) {
+                                 ArrayRef<int64_t> order, int64_t swizzle,
+                                 ArrayRef<int64_t> used) {
   if (failed(verifySwizzle(emitError, swizzle)))
     return failure();
+  if (!used.empty() && used.size() != order.size())
+    return emitError() << "expected a used extent for each dimension of order [" << order
+                       << "], found [" << used << "]";
   SmallVector<bool> named(order.size(), false);
   for (int64_t dim : order) {
     if (dim < 0 || dim >= int64_t(order.size()) || named[dim])
@@ -368,6 +372,13 @@ Type MemDescType::parse(AsmParser &parser) {
   bool fits = layout.getOrder().size() == shape.size();
   for (int64_t extent : shape)
     fits &= extent > 0 && llvm::isPowerOf2_64(uint64_t(extent)) && extent <= mostElements;
+  for (auto [used, extent] : llvm::zip(layout.getUsed(), shape))
+    if (used < 1 || used > extent) {
+      parser.emitError(parser.getNameLoc())
+          << "expected used extents from 1 to those of the tile, found [" << layout.getUsed()
+          << "] of [" << shape << "]";
+      return {};
+    }
   if (!fits) {
     parser.emitError(parser.getNameLoc())
         << "a tile in shared memory has extents that are powers of two, each named by its order, "
@@ -376,6 +387,12 @@ Type MemDescType::parse(AsmParser &parser) {
     return {};
   }
   return get(parser.getContext(), shape, elementType, layout);
+}
+
+MemDescType MemDescType::withUsed(ArrayRef<int64_t> used) const {
+  SharedAttr layout = getLayout();
+  return get(getContext(), getShape(), getElementType(),
+             SharedAttr::get(getContext(), layout.getOrder(), layout.getSwizzle(), used));
 }
 
 void MemDescType::print(AsmPrinter &printer) const {

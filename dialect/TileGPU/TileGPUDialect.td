@@ -75,12 +75,22 @@ def TileGPU_SharedAttr : TileGPU_Attr<"Shared", "shared"> {
     a panel, row r (the position along the other dimensions) takes `swizzle` bytes, and its 16-byte
     chunks are XORed with r mod 8 (128 bytes), r/2 mod 4 (64) or r/4 mod 2 (32), as TMA and wgmma
     have it. With swizzle 0 rows follow each other plainly.
+
+    `used` gives the extents that hold something, where tiles were padded: copies bring no more, and
+    what would lie behind them has no bytes. Only wgmma may read such a tile, and leaves padding out.
     ```mlir
     #tile_gpu.shared<order = [1, 0], swizzle = 128>
+    #tile_gpu.shared<order = [1, 0], swizzle = 128, used = [64, 192]>
     ```
   }];
-  let parameters = (ins ArrayRefParameter<"int64_t">:$order, "int64_t":$swizzle);
-  let assemblyFormat = "`<` `order` `=` `[` $order `]` `,` `swizzle` `=` $swizzle `>`";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$order, "int64_t":$swizzle,
+      OptionalArrayRefParameter<"int64_t">:$used);
+  let builders = [AttrBuilder<(ins "::llvm::ArrayRef<int64_t>":$order, "int64_t":$swizzle), [{
+    return $_get($_ctxt, order, swizzle, ::llvm::ArrayRef<int64_t>());
+  }]>];
+  let assemblyFormat = [{
+    `<` `order` `=` `[` $order `]` `,` `swizzle` `=` $swizzle (`,` `used` `=` `[` $used^ `]`)? `>`
+  }];
   let genVerifyDecl = 1;
 }
 
@@ -123,6 +133,14 @@ def TileGPU_MemDescType : TypeDef<TileGPU_Dialect, "MemDesc"> {
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType,
       "::tile::gpu::SharedAttr":$layout);
   let hasCustomAssemblyFormat = 1;
+  let extraClassDeclaration = [{
+    /// The extents that hold something: all of them, or `used`.
+    ::llvm::ArrayRef<int64_t> getUsedShape() const {
+      return getLayout().getUsed().empty() ? getShape() : getLayout().getUsed();
+    }
+    /// The same tile of which only `used` holds something.
+    MemDescType withUsed(::llvm::ArrayRef<int64_t> used) const;
+  }];
 }
 
 #endif

@@ -127,13 +127,15 @@ def TileGPU_TmaStoreOp
     till the copy is written: in loops that may write the same place again. With `add`, what lies
     there is added to, each element as one step, in no order with other accesses. Where the map cuts
     the rows, their first coordinate is how many of the tile's are stored, from 0 on, and the
-    second, not negative, is the first one's position.
+    second, not negative, is the first one's position. `stored`, multiples of the map's box, are the
+    columns that are stored where the tile was padded.
     ```mlir
     tile_gpu.tma_store %t, %d [%n, %m] {columns = 128 : i64} : tensor<128x256xf16, #acc>
     ```
   }];
   let arguments = (ins TileGPU_DealtTile:$value, TileGPU_DescriptorType:$descriptor,
-      Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered, UnitAttr:$add);
+      Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered, UnitAttr:$add,
+      OptionalAttr<I64Attr>:$stored);
   let assemblyFormat = "$value `,` $descriptor `[` $coordinates `]` attr-dict `:` type($value)";
   let hasVerifier = 1;
 }

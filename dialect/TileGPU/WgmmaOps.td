@@ -41,12 +41,13 @@ def TileGPU_WgmmaWaitOp : TileGPU_Op<"wgmma_wait",
   let summary = "wait till at most `pending` products are in flight";
   let description = [{
     Each asynchronous wgmma is a group of its own. The wait takes the tile that it completes and
-    gives it back, so that nothing reads the registers before.
+    gives it back, so that nothing reads the registers before. `valid` is that of the product.
     ```mlir
     %s = tile_gpu.wgmma_wait %t {pending = 1 : i64} : tensor<128x128xf32, #acc>
     ```
   }];
-  let arguments = (ins TileGPU_DealtTile:$value, I64Attr:$pending);
+  let arguments = (ins TileGPU_DealtTile:$value, I64Attr:$pending,
+      OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = "$value attr-dict `:` type($value)";
 }

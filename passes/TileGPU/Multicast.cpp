@@ -123,13 +123,13 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
   for (int64_t extent : map.getBox())
     boxElements *= extent;
   int64_t tileElements = 1;
-  for (int64_t extent : fetch.getType().getShape())
+  for (int64_t extent : fetch.getType().getUsedShape())
     tileElements *= extent;
   if (tileElements / boxElements % 2 == 0)
     return map;
   SmallVector<int64_t> box(map.getBox());
   auto dims =
-      matchTensorMap(map, fetch.getType().getShape(), fetch.getType().getLayout().getOrder());
+      matchTensorMap(map, fetch.getType().getUsedShape(), fetch.getType().getLayout().getOrder());
   // Swizzling repeats every 8 rows.
   // From the slowest dimension on. A map's dimension that shares the tile's with another cannot be
   // halved alone.

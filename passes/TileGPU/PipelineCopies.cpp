@@ -435,7 +435,8 @@ private:
     for (auto [i, product] : llvm::enumerate(products)) {
       product.setAsync(true);
       auto done = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(),
-                                      product.getResult(), products.size() - 1 - i);
+                                      product.getResult(), products.size() - 1 - i,
+                                      product.getValidAttr());
       product.getResult().replaceAllUsesExcept(done.getResult(), done);
     }
     for (auto [copy, slots] : llvm::zip(copies, rings)) {

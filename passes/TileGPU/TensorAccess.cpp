@@ -342,14 +342,22 @@ private:
     // Ends that cut off only what the tensor or the tile lacks anyway are dropped: others cost a
     // pass over shared memory (clear_from).
     SmallVector<std::pair<Value, unsigned>> ends;
+    bool isConstant = true;
     for (auto [end, limit] : llvm::zip(dim.ends, part.limits)) {
       // Elements past the tensor's own end are padding anyway.
       bool beyond =
           limit && part.first && extent && bounds.isNonNegative(*limit + *part.first - *extent);
       bool behindTile = limit && bounds.isNonNegative(*limit - Linear(part.size));
-      if (!beyond && !behindTile)
-        ends.push_back(end);
+      if (beyond || behindTile)
+        continue;
+      ends.push_back(end);
+      isConstant &= limit && limit->terms.empty() && limit->constant.den == 1;
+      if (isConstant)
+        dim.length = std::min(dim.length.value_or(part.size),
+                              llvm::int64fromDynamicAPInt(limit->constant.num));
     }
+    if (!isConstant)
+      dim.length.reset();
     dim.ends = std::move(ends);
     dim.startsInside = part.inBounds || (part.first && bounds.isNonNegative(*part.first)) ||
                        llvm::all_of(dim.starts, [&](const std::pair<Value, bool> &start) {

@@ -21,6 +21,8 @@ struct TensorDim {
   /// Ends that cut off positions which the tensor has: each counted from the sum of the first
   /// `second` of `starts`; those of the access itself have 1.
   llvm::SmallVector<std::pair<mlir::Value, unsigned>> ends;
+  std::optional<int64_t> length; ///< each end is a constant number of positions behind the first
+                                 ///< one; the least of these
 };
 
 /// An access by TMA, or why there can be none.

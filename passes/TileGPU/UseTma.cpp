@@ -52,6 +52,7 @@ struct Fetch {
   LocalAllocOp alloc;
   TensorAccess access;
   TensorMapAttr map;
+  SmallVector<int64_t> used; ///< extents that products read; empty: all
 };
 
 /// A store, or an atomic addition, that TMA can make.
@@ -60,9 +61,18 @@ struct Store {
   Value value;
   TensorAccess access;
   TensorMapAttr map;
-  int64_t columns;
-  bool cuts = false; ///< the map lets copies end at any row
+  int64_t columns;       ///< staged at once
+  int64_t storedColumns; ///< of the tile; further ones are padding
+  bool cuts = false;     ///< the map lets copies end at any row
 };
+
+/// The longest extent of a box, so that boxes make up `extent`.
+int64_t getBoxExtent(int64_t extent) {
+  int64_t boxes = llvm::divideCeil(extent, maxBox);
+  while (extent % boxes)
+    ++boxes;
+  return extent / boxes;
+}
 
 /// The map of an access whose tile has these extents and lies so in shared memory; null if copies
 /// cannot make it up.
@@ -91,7 +101,7 @@ TensorMapAttr makeMap(MLIRContext *context, const TensorAccess &access, ArrayRef
     if (extent > 1 && !full)
       return {};
     full = extent <= maxBox;
-    box.push_back(std::min(extent, maxBox));
+    box.push_back(getBoxExtent(extent));
   }
   return TensorMapAttr::get(context, access.param, order, box, swizzle);
 }
@@ -102,6 +112,65 @@ bool isInPlainControlFlow(Operation *op) {
   while (isa<scf::ForOp, scf::IfOp>(parent))
     parent = parent->getParentOp();
   return isa<KernelOp>(parent);
+}
+
+/// Which extents of a tile in shared memory products by wgmma read, where nothing else reads it:
+/// `used` grows to them. `dims` are the tile's dimensions in the order of `memory`.
+bool addUsedExtents(Value memory, ArrayRef<int64_t> dims, SmallVectorImpl<int64_t> &used) {
+  return llvm::all_of(memory.getUses(), [&](OpOperand &use) {
+    if (auto permute = dyn_cast<MemDescPermuteOp>(use.getOwner())) {
+      SmallVector<int64_t> permuted;
+      for (int64_t d : permute.getPermutation())
+        permuted.push_back(dims[d]);
+      return addUsedExtents(permute.getResult(), permuted, used);
+    }
+    auto product = dyn_cast<WgmmaOp>(use.getOwner());
+    DenseI64ArrayAttr valid = product ? product.getValidAttr() : DenseI64ArrayAttr();
+    if (!valid)
+      return false;
+    int64_t warpsM = 1, warpsN = 1, m = product.getType().getDimSize(0),
+            n = product.getType().getDimSize(1);
+    LinearLayout layout = getLayout(product.getType());
+    for (const Coord &basis : layout.getBases(InDim::Warp))
+      (basis[1] ? warpsN : warpsM) *= 2;
+    unsigned bits = getElementBits(product.getB().getType().getElementType());
+    // Warpgroups multiply as many rows each, and those that share out the columns as many columns.
+    int64_t rows = std::min(m, int64_t(llvm::alignTo(valid[0], std::min(m, 16 * warpsM)))),
+            columns = warpsN > 1 ? n : std::min(n, int64_t(llvm::alignTo(valid[1], 8))),
+            depth = llvm::alignTo(valid[2], 256 / bits);
+    bool isFirst = use.getOperandNumber() == 0;
+    used[dims[0]] = std::max(used[dims[0]], isFirst ? rows : depth);
+    used[dims[1]] = std::max(used[dims[1]], isFirst ? depth : columns);
+    return true;
+  });
+}
+
+/// The extents of the tile that have to be copied, in whole panels; empty if those are all.
+SmallVector<int64_t> getUsedExtents(LocalAllocOp alloc) {
+  MemDescType type = alloc.getType();
+  SmallVector<int64_t> shape(type.getShape()), used(shape.size(), 1);
+  if (shape.size() != 2 || alloc->use_empty() || !addUsedExtents(alloc.getResult(), {0, 1}, used))
+    return {};
+  // Swizzles repeat every 8 rows.
+  int64_t fastest = type.getLayout().getOrder()[0], elements = type.getLayout().getSwizzle() /
+                    getSharedElementBytes(type.getElementType());
+  for (int64_t d : {0, 1}) {
+    int64_t unit = d == fastest ? std::max<int64_t>(elements, 1) : 8;
+    used[d] = std::min(shape[d], int64_t(llvm::alignTo(used[d], unit)));
+  }
+  return used == shape ? SmallVector<int64_t>() : used;
+}
+
+/// Gives a tile in shared memory, and what permutes it, its used extents.
+void setUsedExtents(Value memory, ArrayRef<int64_t> used) {
+  memory.setType(cast<MemDescType>(memory.getType()).withUsed(used));
+  for (Operation *user : memory.getUsers())
+    if (auto permute = dyn_cast<MemDescPermuteOp>(user)) {
+      SmallVector<int64_t> permuted;
+      for (int64_t d : permute.getPermutation())
+        permuted.push_back(used[d]);
+      setUsedExtents(permute.getResult(), permuted);
+    }
 }
 
 /// True if products, or loads into registers for whatever use, read the tile in shared memory.
@@ -154,6 +223,9 @@ public:
         declined(kernel) << "its loads stand in no loop, so that a copy would overlap with nothing";
       fetches.clear();
     }
+    for (Fetch &fetch : fetches)
+      if (!fetch.used.empty())
+        setUsedExtents(fetch.alloc.getResult(), fetch.used);
     forwardUnfetched();
     chooseColumns();
     for (Fetch &fetch : fetches)
@@ -186,10 +258,13 @@ private:
       order = llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, shape.size())));
     TensorAccess access = analyzeAccess(load, order, bounds, divisibility);
     TensorMapAttr map;
+    SmallVector<int64_t> used;
     if (access.problem.empty()) {
       ParamAttr param = kernel.getParam(access.param);
-      map = makeMap(kernel.getContext(), access, shape, type.getLayout().getSwizzle(),
-                    getSharedElementBytes(type.getElementType()));
+      if (!fold)
+        used = getUsedExtents(alloc);
+      map = makeMap(kernel.getContext(), access, used.empty() ? shape : ArrayRef(used),
+                    type.getLayout().getSwizzle(), getSharedElementBytes(type.getElementType()));
       if (fold && map && !matchTensorMap(map, type.getShape(), type.getLayout().getOrder()))
         map = {};
       if (param.getAccess() != Access::In || kernel->hasAttr(mayAliasName))
@@ -205,7 +280,7 @@ private:
     if (access.problem.empty() && fold && access.hasEnds())
       access.problem = "an end cuts a tile whose dimensions are joined";
     if (access.problem.empty())
-      fetches.push_back({load, fold, alloc, std::move(access), map});
+      fetches.push_back({load, fold, alloc, std::move(access), map, std::move(used)});
     else if (remarks && type.getShape().size() > 1 && !staged.contains(alloc) &&
              isReadAsOperand(alloc.getResult()))
       remarkOn(load) << "operand is not copied by TMA: " << access.problem << " [R0402]";
@@ -362,19 +437,24 @@ private:
     if (auto convert = value.getDefiningOp<ConvertLayoutOp>())
       value = convert.getSource();
     int64_t elementBytes = getSharedElementBytes(type.getElementType());
-    int64_t rowBytes = type.getDimSize(1) * elementBytes;
-    if (type.getNumElements() * elementBytes < leastStoreBytes || rowBytes < 32)
-      return std::nullopt;
     TensorAccess access = analyzeAccess(store, {1, 0}, bounds, divisibility);
     if (!access.problem.empty() || kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
       return std::nullopt;
-    int64_t swizzle = rowBytes >= 128 ? 128 : rowBytes >= 64 ? 64 : 32;
+    int64_t columns = takeColumns(access, type.getDimSize(1)), rowBytes = columns * elementBytes;
+    if (type.getDimSize(0) * rowBytes < leastStoreBytes)
+      return std::nullopt;
+    // Boxes as wide as the swizzle make up a row.
+    int64_t swizzle = 128;
+    while (swizzle >= 32 && rowBytes % swizzle)
+      swizzle /= 2;
+    if (swizzle < 32)
+      return std::nullopt;
     // Each warp stages its own rows of a tile that is added, since additions may stand in a loop
     // and must not wait for other warps; a result is stored once, by few and large copies.
     int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())),
                                      /*byWarp=*/isa<AtomicOp>(store));
-    TensorMapAttr map = makeMap(kernel.getContext(), access, {blockRows, type.getDimSize(1)},
-                                swizzle, elementBytes);
+    TensorMapAttr map =
+        makeMap(kernel.getContext(), access, {blockRows, columns}, swizzle, elementBytes);
     if (!map)
       return std::nullopt;
     bool cuts =
@@ -392,7 +472,19 @@ private:
       box.insert(box.begin() + 2, 1);
       map = TensorMapAttr::get(kernel.getContext(), map.getParam(), order, box, map.getSwizzle());
     }
-    return Store{store, value, std::move(access), map, 0, cuts};
+    return Store{store, value, std::move(access), map, 0, columns, cuts};
+  }
+
+  /// The columns of a padded tile that are stored, of `all`: where every end along them is that
+  /// many behind the start, the ends are taken from the access.
+  static int64_t takeColumns(TensorAccess &access, int64_t all) {
+    for (TensorDim &dim : access.dims) {
+      if (dim.tileDim != 1 || dim.ends.empty() || !dim.length)
+        continue;
+      dim.ends.clear();
+      return std::min(all, *dim.length);
+    }
+    return all;
   }
 
   /// True if all ends are of the tile's rows.
@@ -467,7 +559,9 @@ private:
   static std::optional<int64_t> getStagingBytes(const Store &store, int64_t columns) {
     auto type = cast<RankedTensorType>(store.value.getType());
     LinearLayout layout = getLayout(type);
-    if (columns > type.getDimSize(1) ||
+    // Chunks of padding are not staged, nor is one chunk that is mostly padding.
+    if (columns > std::max<int64_t>(llvm::bit_floor(uint64_t(store.storedColumns)),
+                                    store.map.getBox()[0]) ||
         !StorePlan::get(layout, columns, getBlockRows(layout, isa<AtomicOp>(store.store)),
                         store.map.getBox()[0], isOrdered(store.store)))
       return std::nullopt;
@@ -566,13 +660,21 @@ private:
     if (store.cuts)
       coordinates.insert(coordinates.begin() + 1, makeRowCount(store, coordinates[1]));
     auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc),
-                                   coordinates, store.columns, ordered, isa<AtomicOp>(store.store));
+                                   coordinates, store.columns, ordered, isa<AtomicOp>(store.store),
+                                   getStoredColumns(store));
     if (auto cache = store.store->getAttrOfType<StringAttr>("cache"))
       copy->setAttr(cacheName, cache);
     if (!branches)
       store.store->erase();
     if (convert && convert->use_empty())
       convert.erase();
+  }
+
+  /// None where all columns are stored.
+  IntegerAttr getStoredColumns(const Store &store) {
+    bool padded =
+        store.storedColumns < cast<RankedTensorType>(store.value.getType()).getDimSize(1);
+    return padded ? builder.getI64IntegerAttr(store.storedColumns) : IntegerAttr();
   }
 
   /// True if there may be tiles that copies cannot store.

@@ -177,6 +177,13 @@ struct LowerMma : OpConversionPattern<MmaOp> {
     Value zero;
     if (op.getPromote())
       zero = LLVM::ZeroOp::create(rewriter, loc, instruction->accumulatorWord);
+    // Padding is 0, so that no register carries it through a loop.
+    if (op.getValidAttr()) {
+      Value padding = LLVM::ZeroOp::create(rewriter, loc, instruction->accumulatorWord);
+      for (auto [f, words] : llvm::enumerate(fragments))
+        if (isPadding(op, layout.apply(registers * f, 0, 0)))
+          words.assign(words.size(), padding);
+    }
     SmallVector<SmallVector<Value>> sums = fragments;
     // j innermost: an operand of a is used for all columns while it is in registers.
     for (unsigned batch = 0; batch < batches; ++batch)

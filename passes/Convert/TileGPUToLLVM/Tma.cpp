@@ -124,7 +124,7 @@ struct Box {
 
 /// The boxes that make up a tile in shared memory.
 std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
-  auto dims = matchTensorMap(map, type.getShape(), type.getLayout().getOrder());
+  auto dims = matchTensorMap(map, type.getUsedShape(), type.getLayout().getOrder());
   if (!dims)
     return std::nullopt;
   SharedLayout shared = getSharedLayout(type);
@@ -141,7 +141,7 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
     for (size_t inner = 0; inner < i; ++inner)
       if ((*dims)[inner] == dim)
         covered *= map.getBox()[inner];
-    pieces[i] = type.getShape()[dim] / covered;
+    pieces[i] = type.getUsedShape()[dim] / covered;
     strides[i] = covered;
     count *= pieces[i];
   }
@@ -294,13 +294,14 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     if (cuts && rowDim != 1)
       return op.emitError("internal: expected a map that cuts rows of the tile, found ") << map;
     // Where there is no memory for all columns, its halves take turns: one is filled while the
-    // other is copied. Chunks are four or more, an even number, so that the last one's half is not
-    // the first one's of the next time.
+    // other is copied. If the number of chunks is odd, the last one's half is the first one's of
+    // the next time, which then waits for both.
     //
     //   chunk        0        1        2        3
     //   filled       half A   half B   half A   half B
     //   waits for    -        -        copy 0   copy 1      one copy may still be read
     bool takesTurns = false;
+    int64_t stored = op.getStored().value_or(type.getDimSize(1));
     if (!op.getAdd() && columns < type.getDimSize(1) && columns / 2 % map.getBox()[0] == 0)
       if (auto halves = getPlan(columns / 2); halves && halves->registers.size() % 2 == 0) {
         takesTurns = true;
@@ -308,6 +309,7 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
         plan = halves;
       }
 
+    int64_t chunks = llvm::divideCeil(stored, columns);
     SharedLayout staging = getStagingLayout(op, columns);
     int64_t elementBytes = staging.getElementBytes(), rowBytes = columns * elementBytes;
     Value memory = getSharedPointer(rewriter, loc, *offset);
@@ -332,7 +334,9 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
                                            forReading ? rewriter.getUnitAttr() : UnitAttr());
     };
     for (auto [chunk, registers] : llvm::enumerate(plan->registers)) {
-      wait(/*forReading=*/true, /*pending=*/takesTurns);
+      if (int64_t(chunk) >= chunks)
+        break; // padding
+      wait(/*forReading=*/true, /*pending=*/takesTurns && (chunk > 0 || chunks % 2 == 0));
       group.synchronize(rewriter, loc);
       Value base = takesTurns && chunk % 2
                        ? advance(rewriter, loc, memory, int32_t(staging.getBytes()))
@@ -374,7 +378,18 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
         Value movedRow = move(row, firstRow),
               rowStart = advanceBy(base, movedRow, row, firstRow != nullptr, rowBytes);
         for (int64_t column : plan->columns) {
+          int64_t behind = stored - int64_t(chunk) * columns; // columns of the chunk that are stored
+          if (!firstColumn && column >= behind)
+            continue;
           Value movedColumn = move(column, firstColumn);
+          OpBuilder::InsertionGuard guard(rewriter);
+          if (firstColumn && behind < columns) {
+            Value exists =
+                arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, movedColumn,
+                                      constantI32(rewriter, loc, behind));
+            auto branch = scf::IfOp::create(rewriter, loc, exists, /*withElseRegion=*/false);
+            rewriter.setInsertionPointToStart(branch.thenBlock());
+          }
           SmallVector<Value> at(coordinates);
           at[0] = addConstant(rewriter, loc, at[0],
                               int64_t(chunk) * columns + (firstColumn ? 0 : column));
@@ -425,7 +440,7 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     MemDescType type = op.getMemory().getType();
-    int64_t dim = op.getDim(), extent = type.getShape()[dim];
+    int64_t dim = op.getDim(), extent = type.getUsedShape()[dim];
     Value all = constantIndex(rewriter, loc, extent);
     // Uniform, and false in all but the last trip of most loops: the branch costs one comparison.
     Value cuts =

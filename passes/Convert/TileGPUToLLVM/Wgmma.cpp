@@ -320,17 +320,18 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     unsigned used = 0;
     for (const Piece &piece : pieces)
       used += piece.words;
-    if (!fromZero || used < words)
+    if (!fromZero) {
       all = getWords(rewriter, loc, adaptor.getAcc());
-    if (!fromZero)
       for (const Piece &piece : pieces)
         llvm::append_range(tied, ArrayRef(all).slice(piece.first, piece.words));
+    }
     std::string text = writeProduct(*plan, *instruction, pieces, used, a ? &*a : nullptr, b,
                                     fromZero, op.getAsync());
     Value result = createAsm(rewriter, loc, text, word, used, inputs, tied);
-    // Padding stays as it is.
-    SmallVector<Value> sums(all);
-    sums.resize(words);
+    // Padding is 0, so that no register carries it through a loop.
+    SmallVector<Value> sums(words);
+    if (used < words)
+      sums.assign(words, LLVM::ZeroOp::create(rewriter, loc, word));
     unsigned next = 0;
     for (const Piece &piece : pieces)
       for (unsigned i = 0; i < piece.words; ++i)
@@ -366,14 +367,41 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
 
 struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
   using OpConversionPattern::OpConversionPattern;
+
+  /// The words of the tile, of `words`, that are not padding alone.
+  static SmallVector<unsigned> getUsedWords(WgmmaWaitOp op, unsigned words) {
+    RankedTensorType type = op.getValue().getType();
+    // Any K will do: it does not change which words there are.
+    constexpr int64_t bits = 16, depth = 16;
+    auto plan = op.getValidAttr()
+                    ? makePlan(getLayout(type), depth, bits, op.getValidAttr(),
+                               type.getElementType().isInteger())
+                    : std::nullopt;
+    if (!plan)
+      return llvm::to_vector(llvm::seq(0u, words));
+    SmallVector<unsigned> used;
+    for (const Piece &piece : makePieces(*plan, words))
+      llvm::append_range(used, llvm::seq(piece.first, piece.first + piece.words));
+    return used;
+  }
+
   LogicalResult matchAndRewrite(WgmmaWaitOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     auto type = cast<VectorType>(adaptor.getValue().getType());
     SmallVector<Value> words = getWords(rewriter, loc, adaptor.getValue());
+    // Padding is 0, before as behind the wait.
+    SmallVector<unsigned> places = getUsedWords(op, words.size());
+    SmallVector<Value> used;
+    for (unsigned place : places)
+      used.push_back(words[place]);
     std::string text = "wgmma.wait_group.sync.aligned " + std::to_string(op.getPending()) + ";";
-    Value result = createAsm(rewriter, loc, text, getWordType(type), words.size(), {}, words);
-    rewriter.replaceOp(op, joinWords(rewriter, loc, getResults(rewriter, loc, result), type));
+    Value result = createAsm(rewriter, loc, text, getWordType(type), used.size(), {}, used);
+    if (used.size() < words.size())
+      words.assign(words.size(), LLVM::ZeroOp::create(rewriter, loc, getWordType(type)));
+    for (auto [place, word] : llvm::zip(places, getResults(rewriter, loc, result)))
+      words[place] = word;
+    rewriter.replaceOp(op, joinWords(rewriter, loc, words, type));
     return success();
   }
 };

@@ -235,7 +235,7 @@ private:
 
   Value wait(WgmmaOp product, size_t pending) {
     return WgmmaWaitOp::create(builder, product.getLoc(), product.getType(), product.getResult(),
-                               int64_t(pending));
+                               int64_t(pending), product.getValidAttr());
   }
 
   Staging &s;

@@ -89,7 +89,8 @@ void tile::gpu::releaseLate(const LateReleases &found) {
   for (WgmmaOp product : found.products) {
     product.setAsync(true);
     auto wait = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(),
-                                    product.getResult(), int64_t(found.products.size()));
+                                    product.getResult(), int64_t(found.products.size()),
+                                    product.getValidAttr());
     product.getResult().replaceAllUsesExcept(wait.getResult(), wait);
   }
 
@@ -98,7 +99,8 @@ void tile::gpu::releaseLate(const LateReleases &found) {
   for (auto [product, carried] : llvm::zip(found.products, found.carried)) {
     loc = WgmmaOp(product).getLoc();
     Value sum = loop.getResult(carried);
-    auto last = WgmmaWaitOp::create(builder, loc, sum.getType(), sum, --pending);
+    auto last = WgmmaWaitOp::create(builder, loc, sum.getType(), sum, --pending,
+                                    WgmmaOp(product).getValidAttr());
     sum.replaceAllUsesExcept(last.getResult(), last);
   }
   Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
