@@ -109,6 +109,9 @@ class Contest:
                 warnings.simplefilter("ignore")
                 call = contender.build(data)
                 check.poison(call())
+                for restore in (item.restore, getattr(call, "restore", None)):
+                    if restore:
+                        restore(data)
                 torch.cuda.synchronize()
                 outputs = call()
                 torch.cuda.synchronize()

@@ -52,6 +52,8 @@ class Item:
     contenders(item)    a list of Contender
     tolerance           bound of the norm of the error over the norm of the result
     work, unit          operations ("TFLOP/s", "TOP/s") or bytes ("GB/s") of one call
+    restore(data)       puts back what a call changes of its inputs; None where it changes nothing
+    cost                seconds that it takes, about, from which parts of equal length are made
     cold                whether the caches are flushed before each call: for what memory bounds
     """
 
@@ -71,7 +73,10 @@ class Item:
         cold=False,
         tolerance=None,
         quick=False,
+        restore=None,
+        cost=3.0,
     ):
+        self.restore, self.cost = restore, cost
         self.family, self.op, self.shape, self.dtype = family, op, shape, dtype
         self.inputs, self.reference, self.contenders = inputs, reference, contenders
         self.work, self.unit, self.bars, self.cold, self.quick = work, unit, list(bars), cold, quick

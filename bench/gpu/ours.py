@@ -172,14 +172,14 @@ class Binary:
 
     made = {}
 
-    def __init__(self, name, definitions, attributes, kernel, release):
+    def __init__(self, name, definitions, attributes, kernel, release, shape=""):
         self.name, self.definitions, self.attributes, self.kernel = (
             name,
             definitions,
             attributes,
             kernel,
         )
-        self.release = release
+        self.release, self.shape = release, shape
         self.lock, self.path, self.error, self.module, self.notes = (
             threading.Lock(),
             None,
@@ -189,17 +189,19 @@ class Binary:
         )
 
     @classmethod
-    def get(cls, name, definitions, attributes, kernel, release=None):
+    def get(cls, name, definitions, attributes, kernel, release=None, shape=""):
+        """shape: extents as --shape takes them, for which the compiler chooses what is left open."""
         key = (
             name,
             tuple(sorted(definitions.items())),
             tuple(sorted((k, str(v)) for k, v in attributes.items())),
             kernel,
             release and release.home,
+            shape,
         )
         with Settings.lock:
             if key not in cls.made:
-                cls.made[key] = cls(name, definitions, attributes, kernel, release)
+                cls.made[key] = cls(name, definitions, attributes, kernel, release, shape)
             return cls.made[key]
 
     def compile(self):
@@ -232,6 +234,8 @@ class Binary:
                 self.kernel,
                 sorted(self.definitions.items()),
                 sorted((k, str(v)) for k, v in self.attributes.items()),
+                self.release and self.release.home,
+                self.shape,
             )
         )
         folder = os.path.join(
@@ -269,6 +273,7 @@ class Binary:
         ]
         for key, value in self.definitions.items():
             line += ["-D", f"{key}={value}"]
+        line += ["--shape", self.shape] if self.shape else []
         done = subprocess.run(
             line, capture_output=True, text=True, timeout=120, env={**os.environ, **ptxas()}
         )

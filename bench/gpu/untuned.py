@@ -1,0 +1,76 @@
+"""Our kernels as whoever has not tuned anything gets them: `tilec FILE --shape SHAPE`, with no
+definitions but dtypes, sizes and what the result is.
+"""
+
+from .items import Contender
+from .ours import Binary, Settings, available, declaresKernel, source
+
+
+
+
+class Part:
+    """One launch.
+
+    name, kernel   the example, and its kernel if it has another name
+    shape          extents of the dimensions
+    arguments      arguments(data): what is launched with, by name
+    fixed          definitions: dtypes, sizes, variants of the result
+    """
+
+    def __init__(self, name, shape, arguments, fixed=None, kernel=None):
+        self.name, self.kernel, self.shape = name, kernel or name, shape
+        self.arguments, self.fixed = arguments, dict(fixed or {})
+
+    def binary(self, release=None):
+        shape = ",".join(f"{name}={extent}" for name, extent in self.shape.items())
+        return Binary.get(self.name, self.fixed, {}, self.kernel, release, shape)
+
+
+def defaults(parts, outputs, variant=""):
+    """Ours, and with --against the release's: a list of contenders. parts: launches in their order;
+    outputs(data): results by name.
+    """
+    found = [_contender("tile", parts, outputs, variant, None)]
+    if Settings.against:
+        found.append(_contender("against", parts, outputs, variant, Settings.against))
+    return found
+
+
+def _contender(who, parts, outputs, variant, release):
+    def build(data):
+        launches = [
+            (part.binary(release).load()[part.kernel], part.arguments(data)) for part in parts
+        ]
+        results = outputs(data)
+
+        def call():
+            for launch, values in launches:
+                launch(**values)
+            return results
+
+        call.notes = max(
+            (part.binary(release).notes for part in parts),
+            key=lambda notes: notes.get("spill_bytes", 0),
+        )
+        return call
+
+    def compile(data):
+        for part in parts:
+            part.binary(release).compile()
+
+    contender = Contender(who, build, variant, compile=compile)
+    contender.parts = parts
+    return contender
+
+
+def accepts(name, parameter, value):
+    """Whether an example lists the value for a compile-time parameter: `D: int in {64, 128}`."""
+    import re
+
+    if not available(name):
+        return False
+    with open(source(name), encoding="utf-8") as stream:
+        found = re.search(rf"\b{parameter}: \w+ in \{{([^}}]*)\}}", stream.read())
+    return found is not None and str(value) in [each.strip() for each in found[1].split(",")]
+
+
