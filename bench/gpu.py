@@ -28,15 +28,32 @@ EXAMPLES = """examples:
   python3 bench/gpu.py --only matmul --who tile \
       --variants "BM=128,BN=256,BK=64,stages=4;BM=128,BN=128,BK=64,warps=8"
   python3 bench/gpu.py --against tile-0.1.0-linux-x86_64  defaults of two versions in turns
+  python3 bench/gpu.py --set models --part 1/6            rows of models, a sixth of them
+  python3 bench/gpu.py --set models --check bench/results/models.json --json OUT/models.json
   python3 bench/gpu.py --list                             what there is to measure
   python3 bench/gpu.py --from bench/results/gpu.json --plot bench/results
-TILE_HOME names an unpacked release or a build folder (this checkout's build/)."""
+TILE_HOME names an unpacked release or a build folder (this checkout's build/), TILE_PEERS a folder
+of prebuilt kernels of others (gpu/pack.py)."""
 LOST = 75  # exit code of a worker whose CUDA context is gone
 
 
 def parse(arguments):
     parser = argparse.ArgumentParser(
         description=__doc__, epilog=EXAMPLES, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--set",
+        choices=("tuned", "models", "all"),
+        default="tuned",
+        help=(
+            "tuned: few shapes, our best variants and Triton's; models: many shapes of models, our"
+            " defaults and the strongest peers (tuned)"
+        ),
+    )
+    parser.add_argument(
+        "--part",
+        metavar="N/M",
+        help="the N-th of M parts that take about as long as each other",
     )
     parser.add_argument(
         "--only",
@@ -109,10 +126,18 @@ def parse(arguments):
     parser.add_argument("--jobs", type=int, default=0, help="compilations at a time (processors)")
     parser.add_argument(
         "--json",
-        default=os.path.join(ROOT, "bench", "results", "gpu.json"),
         metavar="FILE",
         help=(
-            "where records go; those that were measured anew are replaced (bench/results/gpu.json)"
+            "where records go; those that were measured anew are replaced (bench/results/gpu.json;"
+            " of models models.json)"
+        ),
+    )
+    parser.add_argument(
+        "--check",
+        metavar="FILE",
+        help=(
+            "at the end, or with --from instead of measuring: which of our rows have lost more than"
+            " 3 percent against this record; exit code 1 if any has"
         ),
     )
     parser.add_argument("--plot", metavar="DIR", help="draw plots into this folder")
@@ -137,6 +162,8 @@ def parse(arguments):
     options = parser.parse_args(arguments)
     options.rounds = options.rounds or (5 if options.quick else 9)
     options.jobs = options.jobs or len(os.sched_getaffinity(0))
+    name = "models.json" if options.set == "models" else "gpu.json"
+    options.json = options.json or os.path.join(ROOT, "bench", "results", name)
     options.who = [name for name in options.who.split(",") if name]
     if options.against:
         options.who = ["tile", "against"]
@@ -148,17 +175,21 @@ def select(options):
     from gpu import families
 
     wanted = [name for name in options.only.split(",") if name]
-    known = {item.family for item in families.items()} | {item.op for item in families.items()}
+    sets = families.SETS if options.set == "all" else (options.set,)
+    every = [item for name in sets for item in families.items(name)]
+    known = {item.family for item in every} | {item.op for item in every}
     unknown = [name for name in wanted if name not in known]
     if unknown:
         sys.exit(f"gpu.py: there is no '{unknown[0]}'; --only takes {', '.join(sorted(known))}")
     chosen = [
         item
-        for item in families.items()
+        for item in every
         if (not wanted or item.family in wanted or item.op in wanted)
         and (not options.quick or item.quick)
         and all(text in item.name for text in options.item)
     ]
+    if options.part:
+        chosen = partOf(chosen, options.part)
     if options.against:
         from gpu.items import Bar
 
@@ -167,10 +198,26 @@ def select(options):
     return chosen
 
 
+def partOf(items, text):
+    """The N-th of M parts "N/M" of about the same length, each a range of the items."""
+    number, _, count = text.partition("/")
+    if not (number.isdigit() and count.isdigit() and 1 <= int(number) <= int(count)):
+        sys.exit(f"gpu.py: --part takes N/M with N from 1 to M, as in 2/6, but it is '{text}'")
+    whole, before, found = sum(item.cost for item in items), 0.0, []
+    for item in items:
+        middle = before + item.cost / 2
+        before += item.cost
+        if int(middle / whole * int(count)) + 1 == int(number):
+            found.append(item)
+    return found
+
+
 def prepare(options):
     """Tells our side what the options say."""
+    from gpu import pack
     from gpu.ours import Release, Settings, parseVariants
 
+    pack.prepare()
     Settings.target = options.target
     Settings.format = "ptx" if options.ptx else "cubin"
     Settings.examples = [os.path.abspath(path) for path in options.examples] + Settings.examples
@@ -347,13 +394,25 @@ def watch(options, arguments):
     if not done:
         print("nothing was measured", flush=True)
         return code or 1
-    print("\n" + table.render(done), flush=True)
+    # Lines of models have been printed as they came; a log may keep its end alone.
+    print("\n" + (table.brief(done) if options.set == "models" else table.render(done)), flush=True)
     if options.against:
         print(table.summary(done), flush=True)
     print(f"records: {os.path.relpath(options.json)}", flush=True)
     if options.plot:
         draw(options.json, options.plot)
-    return code or (1 if records.failures(done) else 0)
+    fallen = check(options, done) if options.check else 0
+    return code or (1 if records.failures(done) or fallen else 0)
+
+
+def check(options, entries):
+    """Prints which rows have lost against the record of --check; how many."""
+    from gpu import compare
+
+    with open(options.check, encoding="utf-8") as stream:
+        text, fallen = compare.against(entries, records.grouped(json.load(stream)))
+    print(text, flush=True)
+    return fallen
 
 
 def wait(worker, state, save):
@@ -413,6 +472,19 @@ def show(options):
     failures = run.compileAll(items)
     for (item, contender), why in sorted(failures.items()):
         print(f"{item}, {contender}: {why}")
+    ours = [
+        (item, contender)
+        for item in items
+        for contender in run.chosen(item)
+        if hasattr(contender, "parts") and (item.name, contender.name) not in failures
+    ]
+    for item, contender in ours:
+        why = offline.refused(item, contender)
+        if why:
+            failures[(item.name, contender.name)] = why
+            print(f"{item.name}, {contender.name}: {why}")
+    if ours:
+        print(f"{len(ours)} launches of ours checked against their contracts")
     count = sum(bool(contender.compile) for item in items for contender in run.chosen(item))
     print(
         f"{len(items)} items, {count} kernels in {time.time() - begin:.0f} s, {len(failures)} fail"
@@ -426,10 +498,11 @@ def main():
     options = parse(arguments)
     if options.source:
         with open(options.source, encoding="utf-8") as stream:
-            print(table.render(records.grouped(json.load(stream))))
+            entries = records.grouped(json.load(stream))
+        print(table.render(entries) if not options.check else table.families(entries))
         if options.plot:
             draw(options.source, options.plot)
-        return 0
+        return 1 if options.check and check(options, entries) else 0
     if options.list or options.dry_run:
         return show(options)
     if options.worker:

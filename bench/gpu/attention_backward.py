@@ -165,9 +165,9 @@ def _library(who, causal, scale):
     return Contender(who, build)
 
 
-def _autograd(causal, scale):
+def _autograd(causal, scale, grouped=False):
     """cuDNN's backward by way of autograd, which runs on the forward's stream and so in no
-    graph.
+    graph. grouped: several heads of queries share one of keys.
     """
 
     def build(data):
@@ -176,7 +176,7 @@ def _autograd(causal, scale):
         leaves = [data[name].detach().requires_grad_() for name in ("q", "k", "v")]
         with sdpa_kernel(SDPBackend.CUDNN_ATTENTION):
             o = torch.nn.functional.scaled_dot_product_attention(
-                *leaves, is_causal=causal, scale=scale
+                *leaves, is_causal=causal, scale=scale, enable_gqa=grouped
             )
 
         def call():

@@ -12,12 +12,28 @@ from . import (
     vector_add,
 )
 
-_made = []
+SETS = ("tuned", "models")
+_made = {}
 
 
-def items():
-    """Every item; made once."""
-    if not _made:
+def items(name="tuned"):
+    """Every item of a set, made once: "tuned" has a few shapes, with the best of many variants of
+    ours and of Triton's; "models" many, with our defaults beside the strongest peers.
+    """
+    if name not in _made:
+        _made[name] = _models() if name == "models" else _tuned()
+    return _made[name]
+
+
+def _models():
+    from . import models
+
+    return models.items()
+
+
+def _tuned():
+    return [
+        item
         for module in (
             vector_add,
             rows,
@@ -28,6 +44,6 @@ def items():
             attention_backward,
             grouped,
             matmul_w4,
-        ):
-            _made.extend(module.items())
-    return _made
+        )
+        for item in module.items()
+    ]

@@ -12,6 +12,9 @@ class Contender:
     compile   compile(data) does what takes long and needs no GPU, in a thread, with data on the
     meta device; or None work      operations or bytes where they differ from the item's patience
     seconds after which the first call counts as hung optional  takes part only if --who names it
+
+    A call may have attributes: noGraph, why no graph can hold it; restore(data), which puts back
+    what it changes; view(outputs), which brings results into the reference's order.
     """
 
     def __init__(

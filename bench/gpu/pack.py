@@ -130,7 +130,7 @@ def peer(who, build, variant="", **more):
             with torch.no_grad():
                 return made()
 
-        for name in ("restore", "noGraph"):
+        for name in ("restore", "view", "noGraph"):
             if hasattr(made, name):
                 setattr(call, name, getattr(made, name))
         return call

@@ -106,6 +106,50 @@ def render(entries):
     return "\n".join(text)
 
 
+def families(entries):
+    """One line for each family: how many rows, the geometric mean and the least of our rates over
+    the best peer's, and where that is.
+    """
+    groups = {}
+    for entry in entries:
+        groups.setdefault(entry["family"], []).append(entry)
+    lines = [f"{'family':20} rows   mean  least  where; without a ratio"]
+    for name, members in groups.items():
+        lines.append(_family(name, members))
+    return "\n".join(lines + ([_family("all", entries)] if len(groups) > 1 else []))
+
+
+def _family(name, entries):
+    ratios = {
+        entry["item"]: bar["ours"]
+        for entry in entries
+        for bar in entry["bars"]
+        if bar["against"] == "best peer" and bar["ours"] is not None
+    }
+    without = sum(entry["item"] not in ratios for entry in entries)
+    if not ratios:
+        return f"{name:20} {len(entries):4}      -      -  ; {without}"
+    mean = math.exp(sum(map(math.log, ratios.values())) / len(ratios))
+    least = min(ratios, key=ratios.get)
+    return f"{name:20} {len(entries):4}  {mean:.3f}  {ratios[least]:.3f}  {least}; {without}"
+
+
+def brief(entries):
+    """What did not run, each reason once, and the families: little enough for the end of a log."""
+    reasons = {}
+    for entry in entries:
+        for record in entry["found"]:
+            if "failed" in record:
+                key = (record["who"], record["failed"][:150])
+                reasons.setdefault(key, []).append(entry["item"])
+    lines = [
+        f"  {who}: {why} ({items[0]}" + (f" and {len(items) - 1} more)" if items[1:] else ")")
+        for (who, why), items in sorted(reasons.items(), key=lambda pair: -len(pair[1]))[:20]
+    ]
+    head = [f"what did not run ({len(reasons)} reasons):"] if reasons else []
+    return "\n".join(head + lines + [families(entries)])
+
+
 def summary(entries):
     """Our ratios to another release: how many, their geometric mean, the least, and kernels that
     spill where that one did not.
