@@ -24,7 +24,11 @@ class Settings:
     folder = None  # of binaries; made when first needed
     examples = [
         path
-        for path in (os.path.join(ROOT, "examples"), os.path.join(HOME, "examples"))
+        for path in (
+            os.path.join(ROOT, "examples"),
+            os.path.join(HOME, "examples"),
+            os.path.join(ROOT, "bench", "unseen", "kernels"),
+        )
         if os.path.isdir(path)
     ]
     variants = None  # instead of those that the items name

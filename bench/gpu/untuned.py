@@ -26,17 +26,17 @@ class Part:
         return Binary.get(self.name, self.fixed, {}, self.kernel, release, shape)
 
 
-def defaults(parts, outputs, variant=""):
+def defaults(parts, outputs, variant="", view=None):
     """Ours, and with --against the release's: a list of contenders. parts: launches in their order;
-    outputs(data): results by name.
+    outputs(data): results by name; view(data, outputs): what of them is compared.
     """
-    found = [_contender("tile", parts, outputs, variant, None)]
+    found = [_contender("tile", parts, outputs, variant, view, None)]
     if Settings.against:
-        found.append(_contender("against", parts, outputs, variant, Settings.against))
+        found.append(_contender("against", parts, outputs, variant, view, Settings.against))
     return found
 
 
-def _contender(who, parts, outputs, variant, release):
+def _contender(who, parts, outputs, variant, view, release):
     def build(data):
         launches = [
             (part.binary(release).load()[part.kernel], part.arguments(data)) for part in parts
@@ -52,6 +52,8 @@ def _contender(who, parts, outputs, variant, release):
             (part.binary(release).notes for part in parts),
             key=lambda notes: notes.get("spill_bytes", 0),
         )
+        if view:
+            call.view = lambda found: view(data, found)
         return call
 
     def compile(data):

@@ -3,10 +3,36 @@
 
 def items():
     """All rows, family by family."""
-    from . import attention, convolution, decode, experts, products, quantized
+    from . import (
+        attention,
+        convolution,
+        decode,
+        elementwise,
+        experts,
+        filters,
+        losses,
+        norms,
+        products,
+        quantized,
+        selection,
+        sequences,
+    )
 
     return [
         item
-        for module in (attention, decode, products, quantized, experts, convolution)
+        for module in (
+            attention,
+            decode,
+            products,
+            quantized,
+            experts,
+            convolution,
+            norms,
+            losses,
+            elementwise,
+            filters,
+            selection,
+            sequences,
+        )
         for item in module.items()
     ]

@@ -5,7 +5,7 @@ with few and many rows; batched products; products of 8-bit floats and integers.
 from .. import cublaslt, matmul, pack, peers
 from ..lib import empty, normal, torch
 from ..untuned import Part, defaults
-from .row import SIZES, arguments, integers, outputs, row
+from .row import SIZES, arguments, compiled, integers, memory, outputs, row
 
 # Columns and inner extent of a layer, its dtype, and numbers of rows
 LAYERS = [
@@ -48,6 +48,10 @@ BATCHED = [
 ]
 # Both of 8 bits: f8e4m3 with one scale, and i8
 EIGHT = [(4096, 4096, 4096), (8192, 8192, 2048), (128, 8192, 8192), (16, 4096, 14336)]
+# With bias, GELU and a residual
+LINEAR = [(8192, 3072, 768, "f16"), (12608, 3072, 768, "f16"), (4096, 14336, 4096, "bf16")]
+# A matrix times one vector
+VECTOR = [(8192, 8192, "f16"), (28672, 4096, "bf16"), (50257, 768, "f16")]
 
 
 def _peers(dtype, transposed):
@@ -189,9 +193,71 @@ def _int8(m, n, k):
     )
 
 
+def _linear(m, n, k, dtype):
+    def inputs(device):
+        return {
+            "x": normal((m, k), dtype, device),
+            "w": normal((n, k), dtype, device, k**-0.5),
+            "bias": normal((n,), dtype, device),
+            "residual": normal((m, n), dtype, device),
+            "y": empty((m, n), dtype, device),
+        }
+
+    def plain(x, w, bias, residual):
+        return {"y": torch.nn.functional.gelu(x @ w.T + bias) + residual}
+
+    names = ("x", "w", "bias", "residual")
+
+    def reference(data):
+        x, w, bias, residual = (data[name].double() for name in names)
+        return {"y": plain(x, w, bias, residual)["y"].float()}
+
+    shape = {"M": m, "N": n, "K": k}
+    part = Part("linear", shape, arguments("x w bias residual y"), {"T": dtype})
+    return row(
+        "matmul",
+        "linear",
+        f"{m}x{n}x{k}",
+        dtype,
+        inputs=inputs,
+        reference=reference,
+        contenders=lambda item: defaults([part], outputs("y"))
+        + [
+            peers.eager("eager", lambda data: plain(*(data[name] for name in names))),
+            compiled(plain, list(names)),
+        ],
+        work=2.0 * m * n * k,
+        cost=5.0,
+    )
+
+
+def _vector(m, n, dtype):
+    def inputs(device):
+        return {
+            "a": normal((m, n), dtype, device),
+            "x": normal((n,), dtype, device),
+            "y": empty((m,), "f32", device),
+        }
+
+    part = Part("matvec", {"M": m, "N": n}, arguments("a x y"), {"T": dtype})
+    return memory(
+        "matmul",
+        "matvec",
+        f"{m}x{n}",
+        dtype,
+        m * n * SIZES[dtype],
+        inputs=inputs,
+        reference=lambda data: {"y": (data["a"].double() @ data["x"].double()).float()},
+        contenders=lambda item: defaults([part], outputs("y"))
+        + [peers.eager("eager", lambda data: {"y": torch.mv(data["a"], data["x"])})],
+        cost=3.0,
+    )
+
+
 def items():
     found = [_layer(m, n, k, dtype) for n, k, dtype, rows in LAYERS for m in rows]
     found += [_layer(m, n, k, dtype, transposed=False) for m, n, k, dtype in PLAIN]
+    found += [_linear(*each) for each in LINEAR] + [_vector(*each) for each in VECTOR]
     found += [_batched(*each) for each in BATCHED]
     found += [_f8(*each) for each in EIGHT]
     # PyTorch's product of integers wants more than 16 rows.
