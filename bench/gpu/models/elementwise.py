@@ -180,9 +180,8 @@ def _rotary(b, s, h, g, d, dtype):
 
     def fla(data):
         embed = pack.module("fla.modules.rotary.ops").rotary_embedding
-        return lambda: {
-            "y" + name: embed(data[name], data["cosine"], data["sine"]) for name in "qk"
-        }
+        angles = [data[name].to(data["q"].dtype) for name in ("cosine", "sine")]
+        return lambda: {"y" + name: embed(data[name], *angles) for name in "qk"}
 
     def liger(data):
         forward = pack.module("liger_kernel.ops.rope").rope_forward
@@ -246,7 +245,7 @@ def _int8(m, n, dtype):
     def vllm(data):
         quantize = pack.library("vllm").dynamic_scaled_int8_quant
         q = torch.empty_like(data["q"])
-        scale = torch.empty((m, 1), device="cuda")
+        scale = torch.empty((m, 1), device=lib.DEVICE)
 
         def call():
             quantize(q, data["x"], scale, None)
@@ -287,8 +286,8 @@ def _f8(m, n, dtype):
 
     def vllm(data):
         quantize = pack.library("vllm").silu_and_mul_per_block_quant
-        q = torch.empty((m, n), dtype=torch.float8_e4m3fn, device="cuda")
-        scale = torch.empty((m, g), device="cuda")
+        q = torch.empty((m, n), dtype=torch.float8_e4m3fn, device=lib.DEVICE)
+        scale = torch.empty((m, g), device=lib.DEVICE)
         x = data["x"].view(m, 2 * n)
 
         def call():

@@ -4,7 +4,7 @@ Our first kernel computes both halves of the gated layer and joins them; the pee
 products side by side and leave the joining to another launch, which is not counted.
 """
 
-from .. import pack
+from .. import lib, pack
 from ..grouped import split
 from ..items import Contender
 from ..lib import empty, normal, torch, triton
@@ -69,15 +69,15 @@ def _ogs(experts, each, rows, weights, gathered):
             "triton_kernels.routing"
         )
         tokens = data["ids"].shape[0]
-        logits = torch.full((tokens, experts), -16.0, device="cuda", dtype=torch.float16)
+        logits = torch.full((tokens, experts), -16.0, device=lib.DEVICE, dtype=torch.float16)
         # Chosen ones all differ, so that no tie is broken in another way.
-        marks = torch.arange(each, 0, -1, device="cuda", dtype=torch.float16)
+        marks = torch.arange(each, 0, -1, device=lib.DEVICE, dtype=torch.float16)
         logits.scatter_(1, data["ids"].long(), marks.expand(tokens, each).contiguous())
         plan, gather, _ = routing.routing(logits, each)
         more = {"gather_indx": gather} if gathered else {}
         source = gather.src_indx.long()
         place = torch.empty_like(source)  # of a choice among ours
-        place[data["order"].long()] = torch.arange(len(source), device="cuda")
+        place[data["order"].long()] = torch.arange(len(source), device=lib.DEVICE)
         inputs = rows(data)
         if not gathered:
             inputs = inputs[place[source]].contiguous()
@@ -111,14 +111,14 @@ def _vllm(experts, each, tile):
         padded = (sizes + bm - 1) // bm * bm
         total = int(padded.sum())
         # The place of each choice among rows that begin anew at a tile for each expert.
-        expert = torch.repeat_interleave(torch.arange(experts, device="cuda"), sizes)
+        expert = torch.repeat_interleave(torch.arange(experts, device=lib.DEVICE), sizes)
         starts = torch.cumsum(padded, 0) - padded
-        within = torch.arange(count, device="cuda") - data["offset"][:-1].long()[expert]
-        ids = torch.full((total,), count, dtype=torch.int32, device="cuda")
+        within = torch.arange(count, device=lib.DEVICE) - data["offset"][:-1].long()[expert]
+        ids = torch.full((total,), count, dtype=torch.int32, device=lib.DEVICE)
         ids[starts[expert] + within] = data["order"]
-        owner = torch.repeat_interleave(torch.arange(experts, device="cuda"), padded // bm).int()
-        length = torch.tensor([total], dtype=torch.int32, device="cuda")
-        out = torch.empty(count, n, dtype=x.dtype, device="cuda")
+        owner = torch.repeat_interleave(torch.arange(experts, device=lib.DEVICE), padded // bm).int()
+        length = torch.tensor([total], dtype=torch.int32, device=lib.DEVICE)
+        out = torch.empty(count, n, dtype=x.dtype, device=lib.DEVICE)
         grid = (triton.cdiv(total, bm) * triton.cdiv(n, bn),)
         none = [None] * 4
         tensors = (x, w, out, *none, ids, owner, length)

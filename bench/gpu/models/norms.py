@@ -358,6 +358,7 @@ def _backward(m, n, dtype, rms):
             key: value.float() for key, value in gradients(norm, data, torch.float64)().items()
         },
         contenders=contenders,
+        tolerance={"f16": 1e-2, "bf16": 4e-2}[dtype],
         cost=8.0,
     )
 

@@ -2,7 +2,7 @@
 row.
 """
 
-from .. import matmul_w4, pack
+from .. import lib, matmul_w4, pack
 from ..items import Contender
 from ..lib import empty, normal, torch
 from ..untuned import Part, defaults
@@ -158,7 +158,7 @@ def _w4(m, n, k, dtype="bf16"):
         return data
 
     def marlin(data):
-        library, none = pack.library("vllm"), torch.empty(0, dtype=torch.int32, device="cuda")
+        library, none = pack.library("vllm"), torch.empty(0, dtype=torch.int32, device=lib.DEVICE)
         weights = library.gptq_marlin_repack(_packedRows(data), none, k, n, 4, False)
         # Scales in the order in which its threads want them, 64 columns at a time.
         order = [i + 8 * j for i in range(8) for j in range(8)]
@@ -171,7 +171,7 @@ def _w4(m, n, k, dtype="bf16"):
             b_scales=scales,
             g_idx_or_none=none,
             perm_or_none=none,
-            workspace=torch.zeros(processors, dtype=torch.int32, device="cuda"),
+            workspace=torch.zeros(processors, dtype=torch.int32, device=lib.DEVICE),
             b_type_id=U4B8,
             size_m=m,
             size_n=n,

@@ -62,7 +62,7 @@ def _sort(m, n, dtype):
         }
 
     def eager(data):
-        y, at = torch.sort(data["x"], 1, stable=True)
+        y, at = torch.sort(data["x"], dim=1, stable=True)
         return {"y": y, "at": at}
 
     # A row has to fit into the kernel's tile, of 1024 if nothing is said.
