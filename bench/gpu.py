@@ -51,9 +51,7 @@ def parse(arguments):
         ),
     )
     parser.add_argument(
-        "--part",
-        metavar="N/M",
-        help="the N-th of M parts that take about as long as each other",
+        "--part", metavar="N/M", help="the N-th of M parts that take about as long as each other"
     )
     parser.add_argument(
         "--only",
@@ -159,6 +157,7 @@ def parse(arguments):
         "--verbose", action="store_true", help="print variants and failures as they come"
     )
     parser.add_argument("--worker", help=argparse.SUPPRESS)
+    parser.add_argument("--warm", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
     options.rounds = options.rounds or (5 if options.quick else 9)
     options.jobs = options.jobs or len(os.sched_getaffinity(0))
@@ -304,6 +303,7 @@ def work(options):
         f"compiled for {len(items)} items in {time.time() - begin:.1f} s, {len(failures)} failures",
         flush=True,
     )
+    warm(options, state, run, items)
     for item in items:
         if options.budget and time.time() - state.read("begun", begin) > options.budget:
             print(
@@ -335,6 +335,25 @@ def work(options):
         if "CUDA error" in str(found[-1].get("failed", "")) if found else False:
             sys.exit(LOST)
     return 0
+
+
+def warm(options, state, run, items):
+    """Lets the compilers of peers run side by side, once for all workers of this run."""
+    from gpu import warmup
+
+    some = warmup.wanted(run, items)
+    if not some or state.read("warmed", False):
+        return
+    state.write("warmed", True)
+    begin, limit = time.time(), 200.0
+    state.progress(None, None, limit + 60.0)
+    command = [sys.executable, os.path.abspath(__file__), *sys.argv[1:]]
+    whole = warmup.start(command, some, options.jobs, limit)
+    print(
+        f"compilers of peers for {len(some)} items: {time.time() - begin:.1f} s"
+        + ("" if whole else ", ended at the limit"),
+        flush=True,
+    )
 
 
 def watch(options, arguments):
@@ -505,6 +524,12 @@ def main():
         return 1 if options.check and check(options, entries) else 0
     if options.list or options.dry_run:
         return show(options)
+    if options.warm:
+        from gpu import contest, warmup
+
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+        prepare(options)
+        return warmup.work(contest.Contest(options, None, {}), select(options), options.warm)
     if options.worker:
         return work(options)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))

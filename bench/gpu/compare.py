@@ -36,7 +36,9 @@ def against(entries, before):
 
 def _rate(entry):
     """The best of ours."""
-    rates = [r["rate"] for r in entry["found"] if r["who"] == "tile" and "rate" in r] if entry else []
+    rates = (
+        [r["rate"] for r in entry["found"] if r["who"] == "tile" and "rate" in r] if entry else []
+    )
     return max(rates, default=None)
 
 

@@ -12,13 +12,23 @@ class Contender:
     compile   compile(data) does what takes long and needs no GPU, in a thread, with data on the
     meta device; or None work      operations or bytes where they differ from the item's patience
     seconds after which the first call counts as hung optional  takes part only if --who names it
+    warm      its first call starts a compiler that keeps what it makes on disk: processes of their
+    own call it once, side by side, before anything is measured
 
     A call may have attributes: noGraph, why no graph can hold it; restore(data), which puts back
     what it changes; view(outputs), which brings results into the reference's order.
     """
 
     def __init__(
-        self, who, build, variant="", compile=None, work=None, patience=20.0, optional=False
+        self,
+        who,
+        build,
+        variant="",
+        compile=None,
+        work=None,
+        patience=20.0,
+        optional=False,
+        warm=False,
     ):
         self.who, self.build, self.variant, self.compile, self.work = (
             who,
@@ -27,7 +37,7 @@ class Contender:
             compile,
             work,
         )
-        self.patience, self.optional = patience, optional
+        self.patience, self.optional, self.warm = patience, optional, warm
 
     @property
     def name(self):

@@ -13,7 +13,6 @@ import importlib
 import lzma
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -137,22 +136,3 @@ def peer(who, build, variant="", **more):
 
     more.setdefault("patience", 90.0)
     return Contender(who, patient, variant, **more)
-
-
-def warm(code, seconds=150.0):
-    """Runs a few lines in a process of their own, for what they leave in a cache on disk; nothing
-    without a GPU. So compilers that a first call starts run side by side before the measuring.
-    """
-    if not torch or not torch.cuda.is_available() or prepare() is None:
-        return
-    path = os.pathsep.join(filter(None, (_folder(), os.environ.get("PYTHONPATH", ""))))
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=seconds,
-        env={**os.environ, "PYTHONPATH": path},
-    )
-    if done.returncode:
-        last = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise RuntimeError(last)

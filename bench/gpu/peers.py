@@ -33,7 +33,9 @@ def blas(who, library, function):
     return Contender(who, build)
 
 
-def compiled(function, names, who="compile", mode="max-autotune-no-cudagraphs", optional=False):
+def compiled(
+    function, names, who="compile", mode="max-autotune-no-cudagraphs", optional=False, warm=False
+):
     """torch.compile of function(*tensors); `names` are the inputs among the data. Our graphs take
     the place of its own.
     """
@@ -49,7 +51,7 @@ def compiled(function, names, who="compile", mode="max-autotune-no-cudagraphs", 
 
         return call
 
-    return Contender(who, build, patience=400.0, optional=optional)
+    return Contender(who, build, patience=400.0, optional=optional, warm=warm)
 
 
 def tritons(who, launchers, outputs, work=None):

@@ -6,8 +6,6 @@ from .items import Contender
 from .ours import Binary, Settings, available, declaresKernel, source
 
 
-
-
 class Part:
     """One launch.
 
@@ -74,5 +72,3 @@ def accepts(name, parameter, value):
     with open(source(name), encoding="utf-8") as stream:
         found = re.search(rf"\b{parameter}: \w+ in \{{([^}}]*)\}}", stream.read())
     return found is not None and str(value) in [each.strip() for each in found[1].split(",")]
-
-

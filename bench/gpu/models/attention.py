@@ -164,9 +164,7 @@ def _backward(b, h, g, s, d, dtype, causal):
         return data
 
     def reference(data):
-        return dict(
-            zip(("dq", "dk", "dv"), attention_backward.gradients(data, causal, scale))
-        )
+        return dict(zip(("dq", "dk", "dv"), attention_backward.gradients(data, causal, scale)))
 
     def contenders(item):
         parts = [

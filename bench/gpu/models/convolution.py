@@ -1,6 +1,5 @@
 """Convolutions of ResNet-50 and others, channels last, beside cuDNN with its own search."""
 
-
 from ..items import Contender
 from ..lib import empty, normal, torch
 from ..untuned import Part, defaults

@@ -57,8 +57,14 @@ def _gated(m, n, dtype):
         3 * m * n * SIZES[dtype],
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [compiled(plain, ["x"]), pack.peer("liger", liger), pack.peer("vllm", vllm)],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [
+                compiled(plain, ["x"]),
+                pack.peer("liger", liger, warm=True),
+                pack.peer("vllm", vllm),
+            ]
+        ),
     )
 
 
@@ -120,8 +126,10 @@ def _adam(n):
         inputs=inputs,
         restore=restore,
         reference=reference,
-        contenders=lambda item: defaults([part], outputs(*state))
-        + [peers.eager("eager", fused), compiled(inPlace, ["w", "g", "m", "v"])],
+        contenders=lambda item: (
+            defaults([part], outputs(*state))
+            + [peers.eager("eager", fused), compiled(inPlace, ["w", "g", "m", "v"])]
+        ),
     )
 
 
@@ -138,11 +146,13 @@ def _transpose(m, n, dtype):
         2 * m * n * SIZES[dtype],
         inputs=inputs,
         reference=lambda data: {"y": data["x"].T.contiguous()},
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [
-            peers.eager("eager", lambda data: {"y": data["y"].copy_(data["x"].T)}),
-            compiled(lambda x: {"y": x.T.contiguous()}, ["x"]),
-        ],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [
+                peers.eager("eager", lambda data: {"y": data["y"].copy_(data["x"].T)}),
+                compiled(lambda x: {"y": x.T.contiguous()}, ["x"]),
+            ]
+        ),
     )
 
 
@@ -213,8 +223,8 @@ def _rotary(b, s, h, g, d, dtype):
         ]
         return defaults(parts, outputs("yq", "yk")) + [
             compiled(plain, ["q", "k", "cosine", "sine"]),
-            pack.peer("fla", fla),
-            pack.peer("liger", liger),
+            pack.peer("fla", fla, warm=True),
+            pack.peer("liger", liger, warm=True),
         ]
 
     return memory(
@@ -262,8 +272,10 @@ def _int8(m, n, dtype):
         m * n * (SIZES[dtype] + 1) + 4 * m,
         inputs=inputs,
         reference=lambda data: inChunks(plain, m, 4096, data["x"]),
-        contenders=lambda item: defaults([part], outputs("q", "scale"))
-        + [compiled(plain, ["x"]), pack.peer("vllm", vllm)],
+        contenders=lambda item: (
+            defaults([part], outputs("q", "scale"))
+            + [compiled(plain, ["x"]), pack.peer("vllm", vllm)]
+        ),
         tolerance=5e-3,  # numbers halfway between two round either way
     )
 
@@ -305,8 +317,10 @@ def _f8(m, n, dtype):
         m * n * (2 * SIZES[dtype] + 1) + 4 * m * g,
         inputs=inputs,
         reference=lambda data: inChunks(plain, m, 4096, data["x"]),
-        contenders=lambda item: defaults([part], outputs("q", "scale"))
-        + [compiled(plain, ["x"]), pack.peer("vllm", vllm)],
+        contenders=lambda item: (
+            defaults([part], outputs("q", "scale"))
+            + [compiled(plain, ["x"]), pack.peer("vllm", vllm)]
+        ),
         tolerance=3e-2,
     )
 
@@ -331,11 +345,13 @@ def _embedding(v, length, n, dtype):
         2 * length * n * SIZES[dtype] + 8 * length,
         inputs=inputs,
         reference=lambda data: plain(data["w"], data["id"]),
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [
-            peers.eager("eager", lambda data: plain(data["w"], data["id"])),
-            compiled(plain, ["w", "id"]),
-        ],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [
+                peers.eager("eager", lambda data: plain(data["w"], data["id"])),
+                compiled(plain, ["w", "id"]),
+            ]
+        ),
     )
 
 
@@ -365,8 +381,9 @@ def _nf4(m, n, dtype):
         m * n // 2 + 4 * m * n // 64 + m * n * SIZES[dtype],
         inputs=inputs,
         reference=lambda data: plain(data["q"], data["scale"], data["table"]),
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [compiled(plain, ["q", "scale", "table"])],
+        contenders=lambda item: (
+            defaults([part], outputs("y")) + [compiled(plain, ["q", "scale", "table"])]
+        ),
     )
 
 

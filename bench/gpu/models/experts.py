@@ -32,7 +32,7 @@ FEW = [(16, 128, 128, 1, 4, 4), (16, 64, 128, 1, 4, 4)]
 def _routing(tokens, experts, each, device):
     """Which experts each token goes to, in ascending order; the choices by expert; offsets."""
     if device == "meta":
-        wide = lambda *shape: torch.empty(shape, dtype=torch.int32, device=device)  # noqa: E731
+        wide = lambda *shape: torch.empty(shape, dtype=torch.int32, device=device)
         return wide(tokens, each), wide(tokens * each), wide(experts + 1)
     ids = torch.rand(tokens, experts, device=device).topk(each, 1).indices.sort(1).values
     flat = ids.reshape(-1)
@@ -65,8 +65,9 @@ def _ogs(experts, each, rows, weights, gathered):
     """triton_kernels' product, with its own order of choices."""
 
     def build(data):
-        kernels, routing = pack.module("triton_kernels.matmul_ogs"), pack.module(
-            "triton_kernels.routing"
+        kernels, routing = (
+            pack.module("triton_kernels.matmul_ogs"),
+            pack.module("triton_kernels.routing"),
         )
         tokens = data["ids"].shape[0]
         logits = torch.full((tokens, experts), -16.0, device=lib.DEVICE, dtype=torch.float16)
@@ -94,7 +95,7 @@ def _ogs(experts, each, rows, weights, gathered):
         call.view = view
         return call
 
-    return pack.peer("triton_kernels", build)
+    return pack.peer("triton_kernels", build, warm=True)
 
 
 def _vllm(experts, each, tile):
@@ -116,7 +117,9 @@ def _vllm(experts, each, tile):
         within = torch.arange(count, device=lib.DEVICE) - data["offset"][:-1].long()[expert]
         ids = torch.full((total,), count, dtype=torch.int32, device=lib.DEVICE)
         ids[starts[expert] + within] = data["order"]
-        owner = torch.repeat_interleave(torch.arange(experts, device=lib.DEVICE), padded // bm).int()
+        owner = torch.repeat_interleave(
+            torch.arange(experts, device=lib.DEVICE), padded // bm
+        ).int()
         length = torch.tensor([total], dtype=torch.int32, device=lib.DEVICE)
         out = torch.empty(count, n, dtype=x.dtype, device=lib.DEVICE)
         grid = (triton.cdiv(total, bm) * triton.cdiv(n, bn),)
@@ -156,7 +159,7 @@ def _vllm(experts, each, tile):
         call.view = lambda found: {"plain": found["plain"][data["order"].long()]}
         return call
 
-    return pack.peer("vllm", build, f"{bm}x{bn}x{bk}")
+    return pack.peer("vllm", build, f"{bm}x{bn}x{bk}", warm=True)
 
 
 def _up(tokens, experts, each, f, d, dtype="bf16"):
@@ -181,7 +184,7 @@ def _up(tokens, experts, each, f, d, dtype="bf16"):
         return data["x"][(data["order"] // each).long()]
 
     def reference(data):
-        both = lambda part, e: part.double() @ data["both"][e].double().T  # noqa: E731
+        both = lambda part, e: part.double() @ data["both"][e].double().T
         plain = _byExpert(data, rows(data), lambda part, e: both(part, e).float())
         gate, up = plain[:, :f], plain[:, f:]
         return {"plain": plain, "h": torch.nn.functional.silu(gate) * up}
@@ -194,7 +197,7 @@ def _up(tokens, experts, each, f, d, dtype="bf16"):
             {"T": dtype, "K": each},
             "moe_up",
         )
-        weights = lambda data: data["both"].transpose(1, 2)  # noqa: E731
+        weights = lambda data: data["both"].transpose(1, 2)
         found = defaults([part], outputs("h"))
         found.append(_ogs(experts, each, lambda data: data["x"], weights, True))
         tiles = MANY if choices >= 32 * experts else FEW
@@ -230,7 +233,7 @@ def _down(tokens, experts, each, f, d, dtype="bf16"):
         }
 
     def reference(data):
-        product = lambda part, e: (part.double() @ data["down"][e].double()).float()  # noqa: E731
+        product = lambda part, e: (part.double() @ data["down"][e].double()).float()
         plain, order = _byExpert(data, data["h"], product), data["order"].long()
         part = torch.empty_like(plain)
         part[order] = plain * data["weight"][order][:, None]
@@ -244,8 +247,8 @@ def _down(tokens, experts, each, f, d, dtype="bf16"):
             {"T": dtype},
             "moe_down",
         )
-        weights = lambda data: data["down"]  # noqa: E731
-        rows = lambda data: data["h"]  # noqa: E731
+        weights = lambda data: data["down"]
+        rows = lambda data: data["h"]
         return defaults([part], outputs("part")) + [
             _ogs(experts, each, rows, weights, False),
             _groupedMm(rows, weights),
@@ -276,7 +279,7 @@ def _sorted(experts, m, n, k, dtype="bf16"):
         }
 
     def reference(data):
-        product = lambda part, e: (part.double() @ data["b"][e].double()).float()  # noqa: E731
+        product = lambda part, e: (part.double() @ data["b"][e].double()).float()
         c = _byExpert(data, data["a"], product)
         return {"c": c, "plain": c}
 

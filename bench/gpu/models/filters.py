@@ -52,8 +52,10 @@ def _causal(b, length, c, dtype):
         2 * b * length * c * SIZES[dtype],
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [compiled(plain, ["x", "w", "bias"]), pack.peer("fla", fla)],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [compiled(plain, ["x", "w", "bias"]), pack.peer("fla", fla, warm=True)]
+        ),
     )
 
 
@@ -100,8 +102,10 @@ def _depthwise(images, size, c, r, dtype):
         2 * images * size * size * c * SIZES[dtype],
         inputs=inputs,
         reference=lambda data: convolve(data["x"].float(), data["k"].float()),
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [Contender("cudnn", cudnn, patience=60.0), compiled(shifted, ["x", "k"])],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [Contender("cudnn", cudnn, patience=60.0), compiled(shifted, ["x", "k"])]
+        ),
     )
 
 
@@ -132,8 +136,10 @@ def _pool(images, size, c, dtype):
         images * (size * size + out * out) * c * SIZES[dtype],
         inputs=inputs,
         reference=lambda data: pool(data["x"].float()),
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [peers.eager("eager", lambda data: pool(data["x"])), compiled(pool, ["x"])],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [peers.eager("eager", lambda data: pool(data["x"])), compiled(pool, ["x"])]
+        ),
     )
 
 
@@ -158,10 +164,7 @@ def _group(b, c, g, s, dtype):
         return lambda: {"y": forward(data["x"], c, g, data["w"], data["b"], EPS)[0].view(b, c, s)}
 
     part = Part(
-        "group_norm",
-        {"B": b, "G": g, "S": s},
-        arguments("x w b y"),
-        {"T": dtype, "C": c // g},
+        "group_norm", {"B": b, "G": g, "S": s}, arguments("x w b y"), {"T": dtype, "C": c // g}
     )
     return memory(
         "filters",
@@ -171,12 +174,14 @@ def _group(b, c, g, s, dtype):
         2 * b * c * s * SIZES[dtype],
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [
-            peers.eager("eager", lambda data: plain(data["x"], data["w"], data["b"])),
-            compiled(plain, ["x", "w", "b"]),
-            pack.peer("liger", liger),
-        ],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [
+                peers.eager("eager", lambda data: plain(data["x"], data["w"], data["b"])),
+                compiled(plain, ["x", "w", "b"]),
+                pack.peer("liger", liger, warm=True),
+            ]
+        ),
     )
 
 

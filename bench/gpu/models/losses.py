@@ -44,7 +44,7 @@ def _loss(m, v, dtype):
         for name in ("cross_entropy", "cross_entropy_lanes"):
             launch = Part(name, {"M": m, "V": v}, arguments("x label loss lse"), {"T": dtype})
             found += defaults([launch], outputs("loss", "lse"), name)
-        return found + [compiled(plain, ["x", "label"]), pack.peer("fla", fla)]
+        return found + [compiled(plain, ["x", "label"]), pack.peer("fla", fla, warm=True)]
 
     return memory(
         "losses",
@@ -83,10 +83,7 @@ def _gradient(m, v, dtype):
         return inChunks(part, m, 512, *(data[name] for name in ("x", "label", "lse", "g")))
 
     launch = Part(
-        "cross_entropy_backward",
-        {"M": m, "V": v},
-        arguments("x label lse g dx"),
-        {"T": dtype},
+        "cross_entropy_backward", {"M": m, "V": v}, arguments("x label lse g dx"), {"T": dtype}
     )
     return memory(
         "losses",
@@ -96,8 +93,9 @@ def _gradient(m, v, dtype):
         2 * m * v * SIZES[dtype],
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: defaults([launch], outputs("dx"))
-        + [compiled(plain, ["x", "label", "lse", "g"])],
+        contenders=lambda item: (
+            defaults([launch], outputs("dx")) + [compiled(plain, ["x", "label", "lse", "g"])]
+        ),
     )
 
 
@@ -145,12 +143,14 @@ def _fused(m, k, v, dtype):
         dtype,
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: defaults([launch], outputs("loss", "lse"))
-        + [
-            peers.eager("eager", lambda data: plain(data["x"], data["w"], data["label"])),
-            compiled(plain, ["x", "w", "label"]),
-            pack.peer("liger", liger),
-        ],
+        contenders=lambda item: (
+            defaults([launch], outputs("loss", "lse"))
+            + [
+                peers.eager("eager", lambda data: plain(data["x"], data["w"], data["label"])),
+                compiled(plain, ["x", "w", "label"]),
+                pack.peer("liger", liger, warm=True),
+            ]
+        ),
         work=2.0 * m * k * v,
         # The peers round logits to 16 bits.
         tolerance={"f16": 2e-3, "bf16": 1e-2}[dtype],

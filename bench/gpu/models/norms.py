@@ -3,6 +3,7 @@ Liger, fla and vLLM beside them. Where two examples do the same, the better one 
 """
 
 from .. import pack, peers
+from ..items import Contender
 from ..lib import empty, normal, torch
 from ..untuned import Part, defaults
 from .row import SIZES, arguments, compiled, inChunks, memory, outputs
@@ -26,7 +27,12 @@ LAYER = [
     (8192, 12288, "bf16"),
     (4096, 1023, "f16"),
 ]
-RESIDUAL = [(4096, 4096, "bf16"), (32768, 4096, "bf16"), (16384, 2880, "bf16"), (8192, 8192, "bf16")]
+RESIDUAL = [
+    (4096, 4096, "bf16"),
+    (32768, 4096, "bf16"),
+    (16384, 2880, "bf16"),
+    (8192, 8192, "bf16"),
+]
 SOFTMAX = [
     (8192, 50257, "bf16"),
     (16384, 8192, "bf16"),
@@ -62,7 +68,7 @@ def _rms(m, n, dtype):
 
     def reference(data):
         w = data["w"].double()
-        part = lambda x: {  # noqa: E731
+        part = lambda x: {
             "y": (x.double() * torch.rsqrt(x.double().square().mean(1, True) + EPS) * w).float()
         }
         return inChunks(part, m, 8192, data["x"])
@@ -92,13 +98,15 @@ def _rms(m, n, dtype):
         2 * m * n * SIZES[dtype],
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: _either("rms_norm", m, n, "x w y", ["y"], dtype)
-        + [
-            compiled(plain, ["x", "w"]),
-            pack.peer("liger", liger),
-            pack.peer("vllm", vllm),
-            pack.peer("fla", fla),
-        ],
+        contenders=lambda item: (
+            _either("rms_norm", m, n, "x w y", ["y"], dtype)
+            + [
+                compiled(plain, ["x", "w"]),
+                pack.peer("liger", liger, warm=True),
+                pack.peer("vllm", vllm),
+                pack.peer("fla", fla, warm=True),
+            ]
+        ),
     )
 
 
@@ -139,13 +147,15 @@ def _layer(m, n, dtype):
         2 * m * n * SIZES[dtype] + 8 * m,
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: _either("layer_norm", m, n, "x w b y mean rstd", ["y"], dtype)
-        + [
-            peers.eager("eager", lambda data: plain(data["x"], data["w"], data["b"])),
-            compiled(plain, ["x", "w", "b"]),
-            pack.peer("liger", liger),
-            pack.peer("fla", fla),
-        ],
+        contenders=lambda item: (
+            _either("layer_norm", m, n, "x w b y mean rstd", ["y"], dtype)
+            + [
+                peers.eager("eager", lambda data: plain(data["x"], data["w"], data["b"])),
+                compiled(plain, ["x", "w", "b"]),
+                pack.peer("liger", liger, warm=True),
+                pack.peer("fla", fla, warm=True),
+            ]
+        ),
     )
 
 
@@ -193,12 +203,10 @@ def _residual(m, n, dtype):
     def contenders(item):
         # A row has to fit into the kernel's tile, of 4096 if nothing is said.
         fixed = {"T": dtype} | ({"BLOCK": 1 << (n - 1).bit_length()} if n > 4096 else {})
-        part = Part(
-            "rms_norm_residual", {"M": m, "N": n}, arguments("x residual w h y"), fixed
-        )
+        part = Part("rms_norm_residual", {"M": m, "N": n}, arguments("x residual w h y"), fixed)
         return defaults([part], outputs("h", "y")) + [
             compiled(plain, ["x", "residual", "w"]),
-            pack.peer("liger", liger),
+            pack.peer("liger", liger, warm=True),
             pack.peer("vllm", vllm),
         ]
 
@@ -219,7 +227,7 @@ def _softmax(m, n, dtype):
         return {"x": normal((m, n), dtype, device), "y": empty((m, n), dtype, device)}
 
     def reference(data):
-        part = lambda x: {"y": torch.softmax(x.double(), 1).float()}  # noqa: E731
+        part = lambda x: {"y": torch.softmax(x.double(), 1).float()}
         return inChunks(part, m, 4096, data["x"])
 
     def liger(data):
@@ -234,12 +242,16 @@ def _softmax(m, n, dtype):
         2 * m * n * SIZES[dtype],
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: _either("softmax", m, n, "x y", ["y"], dtype)
-        + [
-            peers.eager("eager", lambda data: {"y": torch.softmax(data["x"], 1, out=data["y"])}),
-            compiled(lambda x: {"y": torch.softmax(x, 1)}, ["x"]),
-            pack.peer("liger", liger),
-        ],
+        contenders=lambda item: (
+            _either("softmax", m, n, "x y", ["y"], dtype)
+            + [
+                peers.eager(
+                    "eager", lambda data: {"y": torch.softmax(data["x"], 1, out=data["y"])}
+                ),
+                compiled(lambda x: {"y": torch.softmax(x, 1)}, ["x"]),
+                pack.peer("liger", liger, warm=True),
+            ]
+        ),
     )
 
 
@@ -272,18 +284,20 @@ def _softmaxBackward(m, n, dtype):
         3 * m * n * SIZES[dtype],
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: defaults([part], outputs("dx"))
-        + [
-            peers.eager(
-                "eager",
-                lambda data: {
-                    "dx": torch.ops.aten._softmax_backward_data(
-                        data["dy"], data["y"], 1, data["y"].dtype
-                    )
-                },
-            ),
-            compiled(plain, ["y", "dy"]),
-        ],
+        contenders=lambda item: (
+            defaults([part], outputs("dx"))
+            + [
+                peers.eager(
+                    "eager",
+                    lambda data: {
+                        "dx": torch.ops.aten._softmax_backward_data(
+                            data["dy"], data["y"], 1, data["y"].dtype
+                        )
+                    },
+                ),
+                compiled(plain, ["y", "dy"]),
+            ]
+        ),
     )
 
 
@@ -315,14 +329,12 @@ def _backward(m, n, dtype, rms):
         return lambda: dict(zip(results, torch.autograd.grad(y, wanted, dy, retain_graph=True)))
 
     def autograd(who, made):
-        from ..items import Contender
-
         def build(data):
             call = gradients(made(), data)
             call.noGraph = "autograd"
             return call
 
-        return Contender(who, build, patience=120.0)
+        return Contender(who, build, patience=120.0, warm=who == "compile")
 
     def compiledNorm():
         torch._dynamo.reset()

@@ -221,11 +221,13 @@ def _linear(m, n, k, dtype):
         dtype,
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [
-            peers.eager("eager", lambda data: plain(*(data[name] for name in names))),
-            compiled(plain, list(names)),
-        ],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [
+                peers.eager("eager", lambda data: plain(*(data[name] for name in names))),
+                compiled(plain, list(names)),
+            ]
+        ),
         work=2.0 * m * n * k,
         cost=5.0,
     )
@@ -248,8 +250,10 @@ def _vector(m, n, dtype):
         m * n * SIZES[dtype],
         inputs=inputs,
         reference=lambda data: {"y": (data["a"].double() @ data["x"].double()).float()},
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [peers.eager("eager", lambda data: {"y": torch.mv(data["a"], data["x"])})],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [peers.eager("eager", lambda data: {"y": torch.mv(data["a"], data["x"])})]
+        ),
         cost=3.0,
     )
 

@@ -30,7 +30,7 @@ U4B8 = 1125899907892224  # how vLLM's kernels call unsigned numbers of 4 bits le
 
 def _f8(m, n, k):
     def inputs(device):
-        scale = lambda *shape: torch.rand(shape, device=device) * 0.02 + 0.01  # noqa: E731
+        scale = lambda *shape: torch.rand(shape, device=device) * 0.02 + 0.01
         return {
             "a": normal((m, k), "f8e4m3", device),
             "b": normal((n, k), "f8e4m3", device),
@@ -40,7 +40,7 @@ def _f8(m, n, k):
         }
 
     def reference(data):
-        wide = lambda t, rows, columns: (  # noqa: E731
+        wide = lambda t, rows, columns: (
             t.double().repeat_interleave(rows, 0).repeat_interleave(columns, 1)
         )
         a = data["a"].double() * wide(data["sa"], 1, 128)[:, :k]
@@ -56,20 +56,6 @@ def _f8(m, n, k):
             return {"c": data["c"]}
 
         return call
-
-    def deepGemmCompile(data):
-        """Its compiler starts at the first call of a shape: beforehand, beside the others."""
-        pack.warm(
-            "import torch, deep_gemm\n"
-            f"m, n, k = {m}, {n}, {k}\n"
-            "f8 = lambda *s: torch.zeros(s, device='cuda').to(torch.float8_e4m3fn)\n"
-            "sa = deep_gemm.get_mn_major_tma_aligned_tensor("
-            "torch.ones(m, (k + 127) // 128, device='cuda'))\n"
-            "sb = torch.ones((n + 127) // 128, (k + 127) // 128, device='cuda')\n"
-            "c = torch.empty(m, n, device='cuda', dtype=torch.bfloat16)\n"
-            "deep_gemm.fp8_gemm_nt((f8(m, k), sa), (f8(n, k), sb), c)\n"
-            "torch.cuda.synchronize()\n"
-        )
 
     def cutlass(data):
         scaled = pack.library("vllm").cutlass_scaled_mm
@@ -94,9 +80,7 @@ def _f8(m, n, k):
             def call(scales=scales):
                 more = {"output_dtype": torch.bfloat16}
                 second = data["b"].T
-                return {
-                    "c": scaled_mm(data["a"], second, rows, kinds[0], scales, kinds[1], **more)
-                }
+                return {"c": scaled_mm(data["a"], second, rows, kinds[0], scales, kinds[1], **more)}
 
             try:
                 call()
@@ -110,7 +94,7 @@ def _f8(m, n, k):
             "matmul_f8_scaled", {"M": m, "N": n, "K": k}, arguments("a b sa sb c"), {"T": "bf16"}
         )
         return defaults([part], outputs("c")) + [
-            pack.peer("deep_gemm", deepGemm, compile=deepGemmCompile),
+            pack.peer("deep_gemm", deepGemm, warm=True),
             pack.peer("cutlass", cutlass),
             Contender("cublaslt", cublaslt),
         ]
@@ -221,9 +205,7 @@ def _w4(m, n, k, dtype="bf16"):
 
     def contenders(item):
         name = "matvec_w4" if m == 1 else "matmul_w4"
-        part = Part(
-            name, {"M": m, "N": n, "K": k}, arguments("x w scale zero y"), {"T": dtype}
-        )
+        part = Part(name, {"M": m, "N": n, "K": k}, arguments("x w scale zero y"), {"T": dtype})
         # The last one has weights of 16 bits already: for comparison, it is no peer.
         return defaults([part], outputs("y")) + [
             pack.peer("marlin", marlin),
@@ -238,9 +220,7 @@ def _w4(m, n, k, dtype="bf16"):
         f"{m}x{n}x{k}",
         dtype,
         inputs=inputs,
-        reference=lambda data: {
-            "y": (data["x"].double() @ matmul_w4.dequantised(data).T).float()
-        },
+        reference=lambda data: {"y": (data["x"].double() @ matmul_w4.dequantised(data).T).float()},
         contenders=contenders,
         work=float(moved) if few else 2.0 * m * n * k,
         unit="GB/s" if few else "TFLOP/s",

@@ -40,7 +40,7 @@ def memory(family, op, shape, dtype, moved, **more):
 
 def compiled(function, names):
     """torch.compile with its defaults: what it tunes on top takes minutes and gains little here."""
-    return peers.compiled(function, names, mode="default")
+    return peers.compiled(function, names, mode="default", warm=True)
 
 
 def outputs(*names):
@@ -51,10 +51,7 @@ def outputs(*names):
 def arguments(names, **scalars):
     """arguments(data) for a launch: "a b" as they are called in the data, "x=a" renamed."""
     pairs = [part.partition("=")[::2] for part in names.split()]
-    return lambda data: {
-        **{name: data[other or name] for name, other in pairs},
-        **scalars,
-    }
+    return lambda data: {**{name: data[other or name] for name, other in pairs}, **scalars}
 
 
 def integers(low, high, shape, dtype, device):
@@ -67,5 +64,7 @@ def integers(low, high, shape, dtype, device):
 
 def inChunks(function, count, step, *tensors):
     """function of `step` rows of each tensor at a time, by name, joined."""
-    parts = [function(*(t[begin : begin + step] for t in tensors)) for begin in range(0, count, step)]
+    parts = [
+        function(*(t[begin : begin + step] for t in tensors)) for begin in range(0, count, step)
+    ]
     return {name: lib.torch.cat([part[name] for part in parts]) for name in parts[0]}

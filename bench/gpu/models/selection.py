@@ -10,7 +10,12 @@ from ..untuned import Part, defaults
 from .row import SIZES, arguments, compiled, inChunks, integers, memory, outputs
 
 # rows, their length, how many are chosen
-TOPK = [(8192, 128, 8, "f32"), (8192, 256, 8, "f32"), (4096, 32768, 8, "f32"), (64, 128256, 64, "f32")]
+TOPK = [
+    (8192, 128, 8, "f32"),
+    (8192, 256, 8, "f32"),
+    (4096, 32768, 8, "f32"),
+    (64, 128256, 64, "f32"),
+]
 SORT = [(16384, 1024, "f32"), (4096, 1000, "f16"), (4096, 4096, "f32")]
 SAMPLING = [(64, 128256, "f32"), (256, 50257, "bf16")]
 HISTOGRAM = [(1024, 65536, 256, "u8"), (64, 1048576, 256, "i32")]
@@ -47,8 +52,9 @@ def _topk(m, n, k, dtype):
         m * n * SIZES[dtype] + m * k * 8,
         inputs=inputs,
         reference=lambda data: {name: plain(data["x"])["values"] for name in ("values", "picked")},
-        contenders=lambda item: defaults([part], outputs("values", "at"), view=view)
-        + [peers.eager("eager", eager)],
+        contenders=lambda item: (
+            defaults([part], outputs("values", "at"), view=view) + [peers.eager("eager", eager)]
+        ),
         tolerance=1e-7,
     )
 
@@ -76,8 +82,9 @@ def _sort(m, n, dtype):
         2 * m * n * SIZES[dtype] + 4 * m * n,
         inputs=inputs,
         reference=eager,
-        contenders=lambda item: defaults([part], outputs("y", "at"))
-        + [peers.eager("eager", eager)],
+        contenders=lambda item: (
+            defaults([part], outputs("y", "at")) + [peers.eager("eager", eager)]
+        ),
         tolerance=1e-7,
     )
 
@@ -133,11 +140,13 @@ def _sampling(b, v, dtype):
         b * v * SIZES[dtype],
         inputs=inputs,
         reference=lambda data: plain(data["logits"], data["u"].double()),
-        contenders=lambda item: defaults([part], outputs("token"))
-        + [
-            peers.eager("eager", lambda data: plain(data["logits"], data["u"])),
-            compiled(plain, ["logits", "u"]),
-        ],
+        contenders=lambda item: (
+            defaults([part], outputs("token"))
+            + [
+                peers.eager("eager", lambda data: plain(data["logits"], data["u"])),
+                compiled(plain, ["logits", "u"]),
+            ]
+        ),
         tolerance=1e-7,
     )
 
@@ -175,8 +184,10 @@ def _histogram(m, n, bins, dtype):
         m * n * {"u8": 1, "i32": 4}[dtype],
         inputs=inputs,
         reference=plain,
-        contenders=lambda item: defaults([part], outputs("counts"))
-        + [peers.eager("eager", plain), peers.eager("eager-scatter", added)],
+        contenders=lambda item: (
+            defaults([part], outputs("counts"))
+            + [peers.eager("eager", plain), peers.eager("eager-scatter", added)]
+        ),
         tolerance=1e-7,
     )
 
@@ -193,7 +204,7 @@ def _sums(m, n, dtype):
 
     def reference(data):
         wide = torch.int64 if whole else torch.float64
-        part = lambda x: {"y": torch.cumsum(x, 1, dtype=wide).to(x.dtype)}  # noqa: E731
+        part = lambda x: {"y": torch.cumsum(x, 1, dtype=wide).to(x.dtype)}
         return inChunks(part, m, 1024, data["x"])
 
     part = Part("prefix_sum", {"M": m, "N": n}, arguments("x y"), {"T": dtype})
@@ -205,8 +216,10 @@ def _sums(m, n, dtype):
         2 * m * n * SIZES[dtype],
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: defaults([part], outputs("y"))
-        + [peers.eager("eager", lambda data: plain(data["x"])), compiled(plain, ["x"])],
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [peers.eager("eager", lambda data: plain(data["x"])), compiled(plain, ["x"])]
+        ),
         tolerance=1e-7 if whole else 1e-5,
     )
 
@@ -229,9 +242,7 @@ def _lookback(n, dtype):
     def eager(data):
         return {"y": torch.cumsum(data["x"], 0, dtype=data["x"].dtype)}
 
-    part = Part(
-        "scan_lookback", {"N": n}, arguments("x y part upto state ticket"), {"T": dtype}
-    )
+    part = Part("scan_lookback", {"N": n}, arguments("x y part upto state ticket"), {"T": dtype})
     return memory(
         "selection",
         "scan_lookback",

@@ -12,7 +12,11 @@ DELTA = [
     (1, 16384, 32, 16, 128, "bf16"),  # Qwen 3 Next
 ]
 # batch, length, heads, size of a head, of its state, chunk of the peer
-MAMBA = [(4, 4096, 64, 64, 128, "bf16"), (1, 16384, 80, 64, 128, "bf16"), (8, 2048, 64, 64, 128, "bf16")]
+MAMBA = [
+    (4, 4096, 64, 64, 128, "bf16"),
+    (1, 16384, 80, 64, 128, "bf16"),
+    (8, 2048, 64, 64, 128, "bf16"),
+]
 CHUNK = 64
 
 
@@ -71,7 +75,9 @@ def _delta(b, length, h, g, d, dtype):
             (name, arguments("q k g states change y", scale=scale)),
         ]
         parts = [Part(name, shape, each, fixed, kernel) for kernel, each in launches]
-        return defaults(parts, outputs("y", "last")) + [pack.peer("fla", fla, patience=240.0)]
+        return defaults(parts, outputs("y", "last")) + [
+            pack.peer("fla", fla, patience=240.0, warm=True)
+        ]
 
     return row(
         "sequences",
@@ -121,7 +127,7 @@ def _mamba(b, length, h, p, n, dtype):
             tensors = [data[name] for name in ("x", "dt", "a", "b", "c")]
             return lambda: {"y": scan(*tensors, chunk, D=data["skip"])[0]}
 
-        return pack.peer("mamba_ssm", build, f"chunk={chunk}", patience=240.0)
+        return pack.peer("mamba_ssm", build, f"chunk={chunk}", patience=240.0, warm=True)
 
     part = Part(
         "mamba2",
@@ -136,8 +142,9 @@ def _mamba(b, length, h, p, n, dtype):
         dtype,
         inputs=inputs,
         reference=reference,
-        contenders=lambda item: defaults([part], outputs("y", "last"))
-        + [library(chunk) for chunk in (128, 256)],
+        contenders=lambda item: (
+            defaults([part], outputs("y", "last")) + [library(chunk) for chunk in (128, 256)]
+        ),
         work=float(b * length * (2 * h * p + 2 * n) * SIZES[dtype] + 4 * b * length * h),
         unit="GB/s",
         tolerance=4e-2,
