@@ -11,6 +11,8 @@ import json
 import math
 import os
 
+from gpu import strips
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 PEERS = {
     "cublas": "cuBLAS",
@@ -58,6 +60,7 @@ p { margin: .2rem 0 .8rem; color: var(--muted); max-width: 80ch; font-size: .9re
 svg { display: block; width: 100%; height: auto; } text { fill: var(--text); font-size: 12px; }
 text.muted { fill: var(--muted); } text.head { font-weight: 600; }
 .legend { display: flex; gap: 1.2rem; color: var(--muted); font-size: .82rem; }
+details { margin: .4rem 0; } summary { cursor: pointer; font-size: .9rem; }
 .legend i { display: inline-block; width: .75rem; height: .75rem; border-radius: .4rem;
   margin-right: .35rem; }
 """
@@ -235,6 +238,35 @@ def figure(label, value, more):
     )
 
 
+def ofModels(folder):
+    """(figures, cards) of the rows of models; two empty lists where there is no record."""
+    results = readJson(folder, "models.json")
+    families = strips.rows(results, PEERS, OTHERS) if results else {}
+    if not families:
+        return [], []
+    ratios = [ours / peer for items in families.values() for _, ours, peer, _, _ in items]
+    figures = [
+        figure(
+            "rows of models, without tuning",
+            f"{geomean(ratios):.2f} ×",
+            f"{sum(r >= 0.995 for r in ratios)} of {len(ratios)} at least as fast as the best peer",
+        )
+    ]
+    lists = "".join(
+        f"<details><summary>{html.escape(name)}: {len(items)} rows</summary>"
+        + ratioChart({name: items})
+        + "</details>"
+        for name, items in families.items()
+    )
+    note = (
+        "Shapes of Llama 3, Qwen 3, DeepSeek V3, Mixtral, gpt-oss, GPT-2, ViT, ResNet-50, DLRM and"
+        " odd ones; what tilec chooses without tuning, beside the strongest kernel that there is."
+        " Each dot is a row, the bar a family's geometric mean; to the right Tile is faster. "
+        + html.escape(results["machine"].get("gpu", ""))
+    )
+    return figures, [card("Rows of models", note, strips.chart(families) + lists)]
+
+
 def makePage(folder):
     results = readJson(folder, "gpu.json")
     families = collect(results)
@@ -273,7 +305,8 @@ def makePage(folder):
                 f"Triton {launch['python_ns']['triton'] / 1000:.1f} µs",
             )
         )
-    body = ['<div class="cards">', *figures, "</div>"]
+    more, cards = ofModels(folder)
+    body = ['<div class="cards">', *figures, *more, "</div>", *cards]
     colors = (
         '<div class="legend"><span><i style="background:var(--good)"></i>Tile is faster</span>'
         '<span><i style="background:var(--bad)"></i>the peer is faster</span></div>'
