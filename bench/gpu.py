@@ -72,7 +72,9 @@ def parse(arguments):
     parser.add_argument(
         "--quick", action="store_true", help="one shape of each operation, fewer rounds"
     )
-    parser.add_argument("--rounds", type=int, help="rounds of measuring (9, with --quick 5)")
+    parser.add_argument(
+        "--rounds", type=int, help="rounds of measuring (9, of models 7, with --quick 5)"
+    )
     parser.add_argument(
         "--batch",
         type=float,
@@ -159,7 +161,7 @@ def parse(arguments):
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--warm", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    options.rounds = options.rounds or (5 if options.quick else 9)
+    options.rounds = options.rounds or (5 if options.quick else 7 if options.set == "models" else 9)
     options.jobs = options.jobs or len(os.sched_getaffinity(0))
     name = "models.json" if options.set == "models" else "gpu.json"
     options.json = options.json or os.path.join(ROOT, "bench", "results", name)
@@ -504,6 +506,14 @@ def show(options):
             print(f"{item.name}, {contender.name}: {why}")
     if ours:
         print(f"{len(ours)} launches of ours checked against their contracts")
+    spilled = {}
+    for item, contender in ours:
+        for part in contender.parts:
+            bytes = part.binary().notes.get("spill_bytes", 0)
+            if bytes:
+                spilled.setdefault((part.kernel, bytes), []).append(item.name)
+    for (kernel, bytes), names in sorted(spilled.items()):
+        print(f"{kernel} spills {bytes} bytes: {names[0]}, {len(names)} in all")
     count = sum(bool(contender.compile) for item in items for contender in run.chosen(item))
     print(
         f"{len(items)} items, {count} kernels in {time.time() - begin:.0f} s, {len(failures)} fail"

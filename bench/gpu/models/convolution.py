@@ -39,7 +39,7 @@ def _dense(images, size, channels, filters, r, stride, dtype):
         return y.permute(0, 2, 3, 1)
 
     def reference(data):
-        torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cudnn.allow_tf32 = torch.backends.cudnn.benchmark = False
         w = data["w"].float().permute(3, 2, 0, 1)
         return {"y": convolve(data["x"].float().permute(0, 3, 1, 2), w)}
 

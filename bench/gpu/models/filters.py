@@ -68,6 +68,7 @@ def _depthwise(images, size, c, r, dtype):
         }
 
     def convolve(x, k):
+        torch.backends.cudnn.benchmark = False
         filters = k.permute(2, 0, 1)[:, None]
         y = torch.nn.functional.conv2d(x.permute(0, 3, 1, 2), filters, padding=r // 2, groups=c)
         return {"y": y.permute(0, 2, 3, 1)}
