@@ -16,12 +16,14 @@ def items():
         quantized,
         selection,
         sequences,
+        windows,
     )
 
     return [
         item
         for module in (
             attention,
+            windows,
             decode,
             products,
             quantized,

@@ -142,7 +142,7 @@ def _vllm(experts, each, tile):
         }
         meta = {
             "top_k": each,
-            "compute_type": tl.bfloat16,
+            "compute_type": tl.float16 if x.dtype == torch.float16 else tl.bfloat16,
             "BLOCK_SIZE_M": bm,
             "BLOCK_SIZE_N": bn,
             "BLOCK_SIZE_K": bk,

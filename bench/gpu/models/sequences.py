@@ -1,4 +1,4 @@
-"""Recurrences by chunks: the gated delta rule, Mamba-2; examples that are not there are left out."""
+"""Recurrences by chunks: the gated delta rule, Mamba-2, gated linear attention; examples that are not there are left out."""
 
 from .. import pack
 from ..lib import empty, normal, torch
@@ -17,6 +17,8 @@ MAMBA = [
     (1, 16384, 80, 64, 128, "bf16"),
     (8, 2048, 64, 64, 128, "bf16"),
 ]
+# batch, length, heads, size of keys, of values
+GATED = [(4, 4096, 16, 64, 128, "bf16"), (2, 8192, 16, 128, 128, "bf16")]
 CHUNK = 64
 
 
@@ -152,6 +154,63 @@ def _mamba(b, length, h, p, n, dtype):
     )
 
 
+def _gated(b, length, h, d, v, dtype):
+    """Linear attention with a decay for each row of the state."""
+    scale = d**-0.5
+
+    def inputs(device):
+        decay = torch.nn.functional.logsigmoid(normal((b, length, h, d), "f32", device))
+        return {
+            "q": normal((b, length, h, d), dtype, device),
+            "k": normal((b, length, h, d), dtype, device),
+            "v": normal((b, length, h, v), dtype, device),
+            "w": decay / 16.0,
+            "start": torch.zeros((b, h, d, v), device=device),
+            "y": empty((b, length, h, v), dtype, device),
+            "last": empty((b, h, d, v), "f32", device),
+        }
+
+    def reference(data):
+        q, k, values = (data[name].float() for name in "qkv")
+        state = torch.zeros((b, h, d, v), device=q.device)
+        y = torch.empty((b, length, h, v), device=q.device)
+        for t in range(length):
+            state = state * data["w"][:, t].exp()[..., None]
+            state = state + k[:, t, :, :, None] * values[:, t, :, None]
+            y[:, t] = torch.einsum("bhd,bhdc->bhc", q[:, t], state) * scale
+        return {"y": y, "last": state}
+
+    def fla(data):
+        attend = pack.module("fla.ops.gla").chunk_gla
+        tensors = [data[name] for name in ("q", "k", "v", "w")]
+        return lambda: {"y": attend(*tensors, scale=scale)[0]}
+
+    part = Part(
+        "gated_linear_attention",
+        {"B": b, "L": length, "H": h, "V": v},
+        arguments("q k v w start y last", scale=scale),
+        {"T": dtype, "D": d},
+    )
+    return row(
+        "sequences",
+        "gated_linear_attention",
+        f"B{b} L{length} H{h} D{d} V{v}",
+        dtype,
+        inputs=inputs,
+        reference=reference,
+        contenders=lambda item: (
+            defaults([part], outputs("y", "last"))
+            + [pack.peer("fla", fla, patience=240.0, warm=True)]
+        ),
+        work=float(b * length * h * ((2 * d + 2 * v) * SIZES[dtype] + 4 * d)),
+        unit="GB/s",
+        tolerance=4e-2,
+        cost=12.0,
+    )
+
+
 def items():
     found = [_delta(*each) for each in DELTA] if available("gated_delta_rule") else []
-    return found + ([_mamba(*each) for each in MAMBA] if available("mamba2") else [])
+    found += [_mamba(*each) for each in MAMBA] if available("mamba2") else []
+    named = available("gated_linear_attention")
+    return found + ([_gated(*each) for each in GATED] if named else [])
