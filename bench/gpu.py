@@ -190,27 +190,15 @@ def select(options):
         and all(text in item.name for text in options.item)
     ]
     if options.part:
-        chosen = partOf(chosen, options.part)
+        from gpu import parts
+
+        chosen = parts.of(chosen, options.part)
     if options.against:
         from gpu.items import Bar
 
         for item in chosen:
             item.bars = [Bar(0.97, ["against"], "the release")]
     return chosen
-
-
-def partOf(items, text):
-    """The N-th of M parts "N/M" of about the same length, each a range of the items."""
-    number, _, count = text.partition("/")
-    if not (number.isdigit() and count.isdigit() and 1 <= int(number) <= int(count)):
-        sys.exit(f"gpu.py: --part takes N/M with N from 1 to M, as in 2/6, but it is '{text}'")
-    whole, before, found = sum(item.cost for item in items), 0.0, []
-    for item in items:
-        middle = before + item.cost / 2
-        before += item.cost
-        if int(middle / whole * int(count)) + 1 == int(number):
-            found.append(item)
-    return found
 
 
 def prepare(options):

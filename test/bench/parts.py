@@ -11,7 +11,7 @@ import tempfile
 ROOT = sys.argv[1]
 sys.path.insert(0, os.path.join(ROOT, "bench"))
 import resultfile  # noqa: E402
-from gpu import ours, records, table  # noqa: E402
+from gpu import compare, families, ours, parts, records, table  # noqa: E402
 
 
 def equal(got, expected):
@@ -59,6 +59,38 @@ equal(
     ),
     "2 items: geometric mean 1.000, least 0.500 (x); more spills than before: x",
 )
+
+# Rows of models: enough of them, no two of one name, and parts that have each of them once.
+ROWS = families.items("models")
+NAMES = [item.name for item in ROWS]
+if len(set(NAMES)) != len(NAMES) or len(NAMES) < 160:
+    sys.exit(f"{len(NAMES)} rows of models, {len(set(NAMES))} names, expected 160 or more of each")
+PARTS = [parts.of(ROWS, f"{number}/5") for number in range(1, 6)]
+equal([item.name for part in PARTS for item in part], NAMES)
+COSTS = [sum(item.cost for item in part) for part in PARTS]
+equal(max(COSTS) - min(COSTS) < 30.0, True)
+
+
+def measured(name, rate, best=None):
+    """An entry with our rate and its ratio to the best peer."""
+    found = [{"who": "tile", **({"rate": rate} if rate else {"failed": "why"})}]
+    bars = [{"against": "best peer", "ours": best}]
+    return {"item": name, "family": "f", "bars": bars, "found": found}
+
+
+# What has lost more than 3 percent, and what does not run any more.
+BEFORE = [measured("a", 100.0, 1.0), measured("b", 100.0, 1.0), measured("c", 100.0)]
+NOW = [measured("a", 96.0, 0.9), measured("b", 98.0, 1.0), measured("c", None), measured("d", 9.0)]
+equal(
+    compare.against(NOW, BEFORE),
+    (
+        "2 rows in both records: 0.970 of their rates in the mean, 2 below 0.97\n"
+        "  a: 0.960 of its rate, against the best peer 1.000 before and 0.900 now\n"
+        "  c: it was measured before, and does not run now",
+        2,
+    ),
+)
+equal(table.families(NOW).splitlines()[1], "f                       4  0.949  0.900  a; 2")
 
 # A result file names no folder of the machine that wrote it.
 FOLDERS = (("/srv/a", "THIS"), ("/srv/a/out", "OUT"), (None, "RELEASE"))
