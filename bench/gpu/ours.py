@@ -194,7 +194,7 @@ class Binary:
 
     @classmethod
     def get(cls, name, definitions, attributes, kernel, release=None, shape=""):
-        """shape: extents as --shape takes them, for which the compiler chooses what is left open."""
+        """shape: extents as --shape takes them; for these the compiler chooses what is open."""
         key = (
             name,
             tuple(sorted(definitions.items())),

@@ -1,4 +1,4 @@
-"""Rows of models as a chart that is read in a minute: a line for each family, a dot for each row."""
+"""Rows of models as a chart for one look: a line for each family, a dot for each row."""
 
 import html
 import math

@@ -1,4 +1,4 @@
-"""Short filters, pooling and group norm: the rest of networks for images and of state-space layers."""
+"""Short filters, pooling and group norm: of networks for images and of state-space layers."""
 
 from .. import pack, peers
 from ..items import Contender

@@ -2,7 +2,7 @@
 row.
 """
 
-from .. import lib, matmul_w4, pack
+from .. import check, lib, matmul_w4, pack
 from ..items import Contender
 from ..lib import empty, normal, torch
 from ..untuned import Part, defaults
@@ -57,7 +57,12 @@ def _f8(m, n, k):
 
         return call
 
+    def whole():
+        if n % 128:
+            raise pack.Missing(f"it wants a multiple of 128 columns, and here are {n}")
+
     def cutlass(data):
+        whole()
         scaled = pack.library("vllm").cutlass_scaled_mm
         rows = data["sa"].t().contiguous().t()
 
@@ -70,12 +75,12 @@ def _f8(m, n, k):
     def cublaslt(data):
         from torch.nn.functional import ScalingType, scaled_mm
 
+        whole()
         rows = data["sa"].t().contiguous().t()
         kinds = ScalingType.BlockWise1x128, ScalingType.BlockWise128x128
-        # Which way the scales of blocks lie, differs between versions of PyTorch.
-        choices = [data["sb"], data["sb"].T, data["sb"].t().contiguous().t()]
-        why = None
-        for scales in choices:
+        expected, why = reference(data)["c"], None
+        # Which way the scales of blocks lie differs between versions of PyTorch.
+        for scales in (data["sb"], data["sb"].T, data["sb"].t().contiguous().t()):
 
             def call(scales=scales):
                 more = {"output_dtype": torch.bfloat16}
@@ -83,8 +88,10 @@ def _f8(m, n, k):
                 return {"c": scaled_mm(data["a"], second, rows, kinds[0], scales, kinds[1], **more)}
 
             try:
-                call()
-                return call
+                wrong, _ = check.mismatch(call(), {"c": expected}, 2e-2)
+                if not wrong:
+                    return call
+                why = RuntimeError("wrong: " + wrong)
             except (RuntimeError, ValueError, NotImplementedError) as error:
                 why = error
         raise why

@@ -1,4 +1,6 @@
-"""Recurrences by chunks: the gated delta rule, Mamba-2, gated linear attention; examples that are not there are left out."""
+"""Recurrences by chunks: the gated delta rule, Mamba-2, gated linear attention. Examples that are
+not there are left out.
+"""
 
 from .. import pack
 from ..lib import empty, normal, torch

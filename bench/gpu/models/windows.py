@@ -20,7 +20,7 @@ PACKED = [(16, 32768, 8192, 32, 128, "bf16"), (64, 32768, 1024, 16, 64, "f16")]
 
 
 def _within(data, scale, window, sink=None):
-    """o in float32 of causal attention over the last `window` keys, some rows of a head at a time."""
+    """o in float32 of causal attention over the last `window` keys, head by head."""
     q, k, v = data["q"], data["k"], data["v"]
     b, h, s, _ = q.shape
     o, group = torch.empty(q.shape, dtype=torch.float32, device=q.device), h // k.shape[1]
