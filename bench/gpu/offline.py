@@ -42,6 +42,7 @@ class _Shape:
         "int8": "|i1",
         "uint8": "|u1",
         "int32": "<i4",
+        "uint32": "<u4",
         "int64": "<i8",
         "float8_e4m3fn": "<V1",
     }
@@ -66,11 +67,11 @@ def refused(item, contender):
 
     data = item.inputs("meta")
     for part in contender.parts:
-        values = {
-            name: _Shape(value, place) if isinstance(value, torch.Tensor) else value
-            for place, (name, value) in enumerate(part.arguments(data).items())
-        }
         try:
+            values = {
+                name: _Shape(value, place) if isinstance(value, torch.Tensor) else value
+                for place, (name, value) in enumerate(part.arguments(data).items())
+            }
             tile.load(part.binary().compile())[part.kernel].plan(**values)
         except Exception as error:  # noqa: BLE001: one refusal is one line
             return f"{part.kernel}: {str(error).splitlines()[0]}"

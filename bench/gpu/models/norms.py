@@ -41,6 +41,8 @@ SOFTMAX = [
     (151296, 197, "f16"),  # ViT-B's scores
     (32768, 1000, "f32"),
 ]
+LOG_SOFTMAX = [(8192, 50257, "bf16")]
+HADAMARD = [(65536, 128, "bf16"), (16384, 4096, "f16")]
 BACKWARD = [(16384, 4096, "bf16"), (8192, 768, "f16")]
 SOFTMAX_BACKWARD = [(16384, 8192, "bf16"), (8192, 50257, "bf16")]
 
@@ -375,8 +377,67 @@ def _backward(m, n, dtype, rms):
     )
 
 
+def _logSoftmax(m, n, dtype):
+    def inputs(device):
+        return {"x": normal((m, n), dtype, device), "y": empty((m, n), dtype, device)}
+
+    def plain(x):
+        return {"y": torch.log_softmax(x, 1)}
+
+    def reference(data):
+        return inChunks(lambda x: {"y": plain(x.double())["y"].float()}, m, 4096, data["x"])
+
+    part = Part("log_softmax", {"M": m, "N": n}, arguments("x y"), {"T": dtype})
+    return memory(
+        "norms",
+        "log_softmax",
+        f"{m}x{n}",
+        dtype,
+        2 * m * n * SIZES[dtype],
+        inputs=inputs,
+        reference=reference,
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [peers.eager("eager", lambda data: plain(data["x"])), compiled(plain, ["x"])]
+        ),
+    )
+
+
+def _hadamard(m, n, dtype):
+    """The Walsh-Hadamard transform of rows, beside a product with its matrix."""
+
+    def inputs(device):
+        matrix = torch.ones((1, 1), device=device)
+        while matrix.shape[0] < n:
+            above = torch.cat((matrix, matrix), 1)
+            matrix = torch.cat((above, torch.cat((matrix, -matrix), 1)), 0)
+        data = {"x": normal((m, n), dtype, device), "y": empty((m, n), dtype, device)}
+        return {**data, "matrix": (matrix * n**-0.5).to(data["x"].dtype), "exact": matrix}
+
+    def reference(data):
+        return {"y": (data["x"].double() @ data["exact"].double() * n**-0.5).float()}
+
+    part = Part("hadamard", {"M": m}, arguments("x y"), {"T": dtype, "N": n}, "hadamard_rows")
+    return memory(
+        "norms",
+        "hadamard_rows",
+        f"{m}x{n}",
+        dtype,
+        2 * m * n * SIZES[dtype],
+        inputs=inputs,
+        reference=reference,
+        contenders=lambda item: (
+            defaults([part], outputs("y"))
+            + [peers.eager("cublas", lambda data: {"y": torch.mm(data["x"], data["matrix"])})]
+        ),
+        cost=3.0,
+    )
+
+
 def items():
     found = [_rms(*each) for each in RMS] + [_layer(*each) for each in LAYER]
     found += [_residual(*each) for each in RESIDUAL] + [_softmax(*each) for each in SOFTMAX]
+    found += [_logSoftmax(*each) for each in LOG_SOFTMAX]
+    found += [_hadamard(*each) for each in HADAMARD]
     found += [_softmaxBackward(*each) for each in SOFTMAX_BACKWARD]
     return found + [_backward(*each, rms) for rms in (True, False) for each in BACKWARD]

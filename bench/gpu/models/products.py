@@ -52,6 +52,7 @@ EIGHT = [(4096, 4096, 4096), (8192, 8192, 2048), (128, 8192, 8192), (16, 4096, 1
 LINEAR = [(8192, 3072, 768, "f16"), (12608, 3072, 768, "f16"), (4096, 14336, 4096, "bf16")]
 # A matrix times one vector
 VECTOR = [(8192, 8192, "f16"), (28672, 4096, "bf16"), (50257, 768, "f16")]
+SINGLE = [(2048, 2048, 2048), (1000, 1000, 1000)]
 
 
 def _peers(dtype, transposed):
@@ -258,10 +259,42 @@ def _vector(m, n, dtype):
     )
 
 
+def _single(m, n, k):
+    """IEEE f32: nobody may round to tf32."""
+
+    def inputs(device):
+        return {
+            "a": normal((m, k), "f32", device),
+            "b": normal((k, n), "f32", device),
+            "c": empty((m, n), "f32", device),
+        }
+
+    def library(data):
+        torch.mm(data["a"], data["b"], out=data["c"])
+        return {"c": data["c"]}
+
+    part = Part("matmul_f32", {"M": m, "N": n, "K": k}, arguments("a b c"))
+    return row(
+        "matmul",
+        "matmul_f32",
+        f"{m}x{n}x{k}",
+        "f32",
+        inputs=inputs,
+        reference=lambda data: {"c": matmul.product(data, False)},
+        contenders=lambda item: (
+            defaults([part], outputs("c"))
+            + [peers.blas("cublas", "cublas", library), peers.blas("cublaslt", "cublaslt", library)]
+        ),
+        work=2.0 * m * n * k,
+        cost=3.0,
+    )
+
+
 def items():
     found = [_layer(m, n, k, dtype) for n, k, dtype, rows in LAYERS for m in rows]
     found += [_layer(m, n, k, dtype, transposed=False) for m, n, k, dtype in PLAIN]
     found += [_linear(*each) for each in LINEAR] + [_vector(*each) for each in VECTOR]
+    found += [_single(*each) for each in SINGLE]
     found += [_batched(*each) for each in BATCHED]
     found += [_f8(*each) for each in EIGHT]
     # PyTorch's product of integers wants more than 16 rows.

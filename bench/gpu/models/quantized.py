@@ -2,7 +2,7 @@
 row.
 """
 
-from .. import check, lib, matmul_w4, pack
+from .. import check, lib, matmul_w4, pack, timing
 from ..items import Contender
 from ..lib import empty, normal, torch
 from ..untuned import Part, defaults
@@ -24,6 +24,7 @@ W4 = [
     *((m, 4096, 14336) for m in (1, 16, 256, 4096)),
     *((m, 8192, 8192) for m in (8, 128, 2048)),
 ]
+GPTQ = [(16, 4096, 14336), (256, 8192, 8192), (4096, 4096, 4096)]
 G = 128
 U4B8 = 1125899907892224  # how vLLM's kernels call unsigned numbers of 4 bits less 8
 
@@ -129,6 +130,68 @@ def _packedRows(data):
     return words
 
 
+def _marlin(m, n, k, words, scales):
+    """words(data): weights as GPTQ packs them; scales(data): [K / G, N]."""
+
+    def build(data):
+        library = pack.library("vllm")
+        none = torch.empty(0, dtype=torch.int32, device=lib.DEVICE)
+        weights = library.gptq_marlin_repack(words(data), none, k, n, 4, False)
+        # Scales in the order in which its threads want them, 64 columns at a time.
+        order = [i + 8 * j for i in range(8) for j in range(8)]
+        processors = torch.cuda.get_device_properties(0).multi_processor_count
+        run = pack.filled(
+            library.marlin_gemm,
+            (data["x"],),
+            b_q_weight=weights,
+            b_scales=scales(data).reshape(-1, 64)[:, order].reshape(-1, n).contiguous(),
+            g_idx_or_none=none,
+            perm_or_none=none,
+            workspace=torch.zeros(processors, dtype=torch.int32, device=lib.DEVICE),
+            b_type_id=U4B8,
+            size_m=m,
+            size_n=n,
+            size_k=k,
+            is_k_full=True,
+            use_atomic_add=False,
+            use_fp32_reduce=True,
+            is_zp_float=False,
+        )
+        return lambda: {"y": run()}
+
+    return pack.peer("marlin", build)
+
+
+def _machete(words, scales):
+    """Of its schedules the one that is fastest here."""
+
+    def build(data):
+        library, kind = pack.library("vllm"), data["x"].dtype
+        columns = words(data).t().contiguous().t()
+        weights = library.machete_prepack_B(columns, kind, U4B8, kind)
+        rows, times = scales(data).contiguous(), {}
+
+        def product(schedule):
+            return pack.filled(
+                library.machete_mm,
+                (data["x"], weights, U4B8),
+                group_scales=rows,
+                group_size=G,
+                schedule=schedule,
+            )
+
+        for schedule in (None, *library.machete_supported_schedules(kind, U4B8, kind, *[None] * 4)):
+            try:
+                product(schedule)()
+                times[schedule] = timing.rough(product(schedule))
+            except RuntimeError:  # a schedule that this shape does not take
+                continue
+        run = product(min(times, key=times.get))
+        return lambda: {"y": run()}
+
+    return pack.peer("machete", build)
+
+
 def _w4(m, n, k, dtype="bf16"):
     few = m <= 64
 
@@ -148,59 +211,6 @@ def _w4(m, n, k, dtype="bf16"):
         data["zero"] = torch.full_like(data["scale"], 8.0)
         return data
 
-    def marlin(data):
-        library, none = pack.library("vllm"), torch.empty(0, dtype=torch.int32, device=lib.DEVICE)
-        weights = library.gptq_marlin_repack(_packedRows(data), none, k, n, 4, False)
-        # Scales in the order in which its threads want them, 64 columns at a time.
-        order = [i + 8 * j for i in range(8) for j in range(8)]
-        scales = data["scale"].T.reshape(-1, 64)[:, order].reshape(-1, n).contiguous()
-        processors = torch.cuda.get_device_properties(0).multi_processor_count
-        run = pack.filled(
-            library.marlin_gemm,
-            (data["x"],),
-            b_q_weight=weights,
-            b_scales=scales,
-            g_idx_or_none=none,
-            perm_or_none=none,
-            workspace=torch.zeros(processors, dtype=torch.int32, device=lib.DEVICE),
-            b_type_id=U4B8,
-            size_m=m,
-            size_n=n,
-            size_k=k,
-            is_k_full=True,
-            use_atomic_add=False,
-            use_fp32_reduce=True,
-            is_zp_float=False,
-        )
-        return lambda: {"y": run()}
-
-    def machete(data):
-        from .. import timing
-
-        library, kind = pack.library("vllm"), data["x"].dtype
-        columns = _packedRows(data).t().contiguous().t()
-        weights = library.machete_prepack_B(columns, kind, U4B8, kind)
-        scales = data["scale"].T.contiguous()
-
-        def product(schedule):
-            return pack.filled(
-                library.machete_mm,
-                (data["x"], weights, U4B8),
-                group_scales=scales,
-                group_size=G,
-                schedule=schedule,
-            )
-
-        times = {}
-        for schedule in (None, *library.machete_supported_schedules(kind, U4B8, kind, *[None] * 4)):
-            try:
-                product(schedule)()
-                times[schedule] = timing.rough(product(schedule))
-            except RuntimeError:  # a schedule that this shape does not take
-                continue
-        run = product(min(times, key=times.get))
-        return lambda: {"y": run()}
-
     def unpacked(data):
         weights = matmul_w4.dequantised(data).to(data["x"].dtype).T
 
@@ -215,8 +225,8 @@ def _w4(m, n, k, dtype="bf16"):
         part = Part(name, {"M": m, "N": n, "K": k}, arguments("x w scale zero y"), {"T": dtype})
         # The last one has weights of 16 bits already: for comparison, it is no peer.
         return defaults([part], outputs("y")) + [
-            pack.peer("marlin", marlin),
-            pack.peer("machete", machete),
+            _marlin(m, n, k, _packedRows, lambda data: data["scale"].T),
+            _machete(_packedRows, lambda data: data["scale"].T),
             Contender("cublas-f16", unpacked),
         ]
 
@@ -236,5 +246,61 @@ def _w4(m, n, k, dtype="bf16"):
     )
 
 
+def _gptq(m, n, k, dtype="bf16"):
+    """Weights in GPTQ's packing: eight rows of a column in a word; a zero of 7 stands for 8."""
+    few = m <= 64
+
+    def inputs(device):
+        words = lambda *shape: torch.empty(shape, dtype=torch.int32, device=device)  # noqa: E731
+        data = {"x": normal((m, k), dtype, device), "y": empty((m, n), dtype, device)}
+        data["q"], data["zero"] = words(k // 8, n), words(k // G, n // 8)
+        scale = torch.rand((k // G, n), device=device) * 0.02 + 0.01
+        data["scale"] = scale.to(data["x"].dtype)
+        if device != "meta":
+            data["q"].random_(-(2**31), 2**31)
+            data["zero"].fill_(0x77777777)
+        return {
+            **data,
+            "words": data["q"].view(torch.uint32),
+            "none": data["zero"].view(torch.uint32),
+        }
+
+    def reference(data):
+        shifts = torch.arange(0, 32, 4, device=lib.DEVICE, dtype=torch.int32)
+        codes = (data["q"][:, None] >> shifts[None, :, None]) & 15
+        weights = (codes.view(k, n).double() - 8.0) * data["scale"].double().repeat_interleave(G, 0)
+        return {"y": (data["x"].double() @ weights).float()}
+
+    def contenders(item):
+        part = Part(
+            "matmul_w4_packed",
+            {"M": m, "K": k, "W": k // 8, "N": n, "G": k // G, "V": n // 8},
+            arguments("a=x q=words zero=none scale c=y"),
+            {"T": dtype},
+            "matmul_gptq",
+        )
+        words, scales = (lambda data: data["q"]), (lambda data: data["scale"])
+        return defaults([part], outputs("y")) + [
+            _marlin(m, n, k, words, scales),
+            _machete(words, scales),
+        ]
+
+    moved = n * k // 2 + 2 * n * (k // G) + 2 * m * (n + k)
+    return row(
+        "matmul_w4",
+        "matmul_gptq",
+        f"{m}x{n}x{k}",
+        dtype,
+        inputs=inputs,
+        reference=reference,
+        contenders=contenders,
+        work=float(moved) if few else 2.0 * m * n * k,
+        unit="GB/s" if few else "TFLOP/s",
+        cold=few,
+        cost=4.0,
+    )
+
+
 def items():
-    return [_f8(*each) for each in F8] + [_w4(*each) for each in W4]
+    found = [_f8(*each) for each in F8] + [_w4(*each) for each in W4]
+    return found + [_gptq(*each) for each in GPTQ]
