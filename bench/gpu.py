@@ -18,6 +18,7 @@ import tempfile
 import time
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import resultfile  # noqa: E402
 from gpu import records, table  # noqa: E402
 from gpu.paths import ROOT  # noqa: E402
 
@@ -144,8 +145,13 @@ def parse(arguments):
     parser.add_argument(
         "--from",
         dest="source",
+        action="append",
+        default=[],
         metavar="FILE",
-        help="measure nothing: table and plots of this file",
+        help=(
+            "measure nothing: table and plots of this file; several, as parts leave them, are"
+            " joined and written to --json, where an item that two have is that of the last"
+        ),
     )
     parser.add_argument(
         "--list", action="store_true", help="list the items and contenders, measure nothing"
@@ -164,6 +170,8 @@ def parse(arguments):
     options.rounds = options.rounds or (5 if options.quick else 7 if options.set == "models" else 9)
     options.jobs = options.jobs or len(os.sched_getaffinity(0))
     name = "models.json" if options.set == "models" else "gpu.json"
+    if len(options.source) > 1 and not options.json:
+        sys.exit("gpu.py: several --from are joined into the file of --json, which is missing")
     options.json = options.json or os.path.join(ROOT, "bench", "results", name)
     options.who = [name for name in options.who.split(",") if name]
     if options.against:
@@ -514,11 +522,14 @@ def main():
     arguments = sys.argv[1:]
     options = parse(arguments)
     if options.source:
-        with open(options.source, encoding="utf-8") as stream:
-            entries = records.grouped(json.load(stream))
-        print(table.render(entries) if not options.check else table.families(entries))
+        found = records.joined(options.source)
+        if len(options.source) > 1:
+            resultfile.save(options.json, found)
+        entries = records.grouped(found)
+        short = options.check or options.set == "models"
+        print(table.families(entries) if short else table.render(entries))
         if options.plot:
-            draw(options.source, options.plot)
+            draw(options.json if len(options.source) > 1 else options.source[0], options.plot)
         return 1 if options.check and check(options, entries) else 0
     if options.list or options.dry_run:
         return show(options)

@@ -145,6 +145,21 @@ def merge(path, machineNow, done, run="", against=None):
     return result
 
 
+def joined(paths):
+    """Result files as one: an item that several have is that of the last."""
+    result = {"machine": {}, "command": "", "items": [], "records": []}
+    key = lambda each: (each["op"], each["shape"], each["dtype"])  # noqa: E731
+    for path in paths:
+        with open(path, encoding="utf-8") as stream:
+            more = json.load(stream)
+        fresh = {key(item) for item in more["items"]}
+        for kind in ("items", "records"):
+            result[kind] = [each for each in result[kind] if key(each) not in fresh] + more[kind]
+        result["machine"] = more.get("machine") or result["machine"]
+        result["command"] = more.get("command", "")
+    return result
+
+
 def grouped(result):
     """A result file's records by item, in the form that the table takes."""
     entries = []

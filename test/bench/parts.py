@@ -145,6 +145,14 @@ with tempfile.TemporaryDirectory() as folder:
     )
     equal(len(result["items"]), 2)
     equal(result["command"], "python3 gpu.py --against RELEASE --json OUT/gpu.json")
+    other = os.path.join(folder, "other.json")
+    records.merge(other, {"gpu": "y"}, [{**item, "found": [{"who": "tile", "rate": 9.0}]}])
+    joined = records.joined([path, other])
+    equal(
+        sorted((r["op"], r["who"], r["rate"]) for r in joined["records"]),
+        [("o", "tile", 9.0), ("p", "tile", 4.0)],
+    )
+    equal((len(joined["items"]), joined["machine"]), (2, {"gpu": "y"}))
 
 SOURCE = """kernel first[A: int = 1](x: out f32[N])
   with warps(W), fp("fast")
