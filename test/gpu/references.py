@@ -1,5 +1,5 @@
 """The examples in PyTorch, in float64 on the GPU: rows, element-wise functions, orders; those of
-references_products.py belong to them.
+references_products.py and references_recurrences.py belong to them.
 """
 
 import math
@@ -21,6 +21,7 @@ from references_products import (  # noqa: E402, F401
     attention,
     attention_backward,
     attention_decode,
+    attention_latent,
     attention_packed,
     attention_scores,
     attention_sinks,
@@ -29,6 +30,7 @@ from references_products import (  # noqa: E402, F401
     conv1d_causal,
     conv1d_causal_backward,
     conv2d,
+    conv2d_backward,
     conv2d_depthwise,
     grouped_matmul,
     hadamard,
@@ -47,6 +49,11 @@ from references_products import (  # noqa: E402, F401
     matvec_w4,
     moe,
     newton_schulz,
+)
+from references_recurrences import (  # noqa: E402, F401
+    gated_delta_rule,
+    gated_linear_attention,
+    mamba2,
 )
 
 

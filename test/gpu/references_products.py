@@ -334,3 +334,25 @@ def hadamard(case, x):
         )
         h *= 2
     return {"y": t / math.sqrt(n)}
+
+
+def attention_latent(case, q, cache, length, scale, table=None):
+    columns = int(case.definitions.get("C", 512))
+    o = torch.zeros(case.B, case.H, columns, dtype=q.dtype, device=q.device)
+    for b, size in enumerate(length.tolist()):
+        rows = (cache[b] if table is None else cache[table[b].long()].flatten(0, 1))[:size]
+        if size:
+            o[b] = torch.softmax(q[b] @ rows.T * scale, 1) @ rows[:, :columns]
+    return {"o": o}
+
+
+def conv2d_backward(case, dy, w=None, x=None):
+    r, stride = int(case.definitions.get("R", 3)), int(case.definitions.get("STRIDE", 1))
+    if x is None:
+        x = torch.zeros(case.N, case.H, case.W, case.C, dtype=dy.dtype, device=dy.device)
+        leaf, name = x.requires_grad_(), "dx"
+    else:
+        w = torch.zeros(r, r, case.C, case.F, dtype=dy.dtype, device=dy.device)
+        leaf, name = w.requires_grad_(), "dw"
+    conv2d(case, x, w)["y"].backward(dy)
+    return {name: leaf.grad}
