@@ -259,6 +259,38 @@ def scores(tilec, device):
     equal("alibi_slope", slopes, 2.0 ** -np.arange(1, 9))
 
 
+def chunks(tilec, device):
+    for n, d in ((1, 2), (2, 8), (64, 16)):
+        random = np.random.default_rng(n)
+        x = (random.standard_normal((n, n)) / 8).astype(np.float32)
+        # What stands on and above the diagonal does not count. The inverse with ones below it has
+        # two diagonals; its powers' sums are beyond f32.
+        ones = np.triu(random.standard_normal((n, n))) + np.tri(n, k=-1)
+        # Steps that forget everything, between steps that keep almost all.
+        w = -np.where(random.random((n, d)) < 0.1, 300.0, 0.1) * random.random((n, d))
+        z = np.cumsum(w[:, 0]).astype(np.float32)
+        w, q, k = w.astype(np.float32), *random.standard_normal((2, n, d)).astype(np.float32)
+        for below in (x, ones.astype(np.float32)):
+            left, inverse, score = run(
+                tilec,
+                device,
+                "chunks",
+                {"x": below, "z": z, "q": q, "k": k, "w": w},
+                ["left", "inverse", "score"],
+                [f"N={n}", f"D={d}"],
+            )
+            lower = np.tri(n)
+            far = z.astype(np.float64)[:, None] - z
+            close("decay", left, np.where(lower, np.exp(np.minimum(far, 0)), 0), 1e-4)
+            expected = np.linalg.inv(np.eye(n) + np.tril(below.astype(np.float64), -1))
+            close("inverse_unit_lower", inverse, expected, 1e-5, 1e-5)
+            sums = np.cumsum(w.astype(np.float64), 0)
+            for i, to in enumerate((sums, sums - w)):
+                kept = np.exp(np.minimum(to[:, None] - sums, 0))
+                expected = np.tril(np.einsum("id,jd,ijd->ij", q, k, kept), -1)
+                close(f"decayed_scores, {i}", score[i], expected, 1e-4, 3e-4)
+
+
 def ragged(tilec, device):
     lengths = np.array([5, 0, 4, 1, 0, 9, 0])
     offset = np.concatenate([[0], np.cumsum(lengths)])
@@ -382,6 +414,7 @@ def main():
         random,
         raster,
         scores,
+        chunks,
         transforms,
     ):
         checkComplete(check.__name__)
