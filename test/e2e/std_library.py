@@ -255,6 +255,7 @@ def scores(tilec, device):
     ):
         equal(f"scores, mask {i}", y[i], np.where(seen, s, -np.inf))
     close("soft_cap", y[3], 1.5 * np.tanh(s / 1.5))
+    close("soft_cap_slope", y[5], 1 - np.tanh(s / 1.5) ** 2)
     close("alibi", y[4], s - 0.25 * abs(far))
     equal("alibi_slope", slopes, 2.0 ** -np.arange(1, 9))
 

@@ -24,6 +24,7 @@ from references_products import (  # noqa: E402, F401
     attention_latent,
     attention_packed,
     attention_scores,
+    attention_scores_backward,
     attention_sinks,
     attention_sliding,
     batched_matmul,

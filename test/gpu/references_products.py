@@ -206,7 +206,18 @@ def attention_scores(case, q, k, v, scale, a, drop, seed):
             .view(p.shape)
         )
         p = torch.where(u >= float(numpy.float32(drop)), p / (1.0 - drop), 0.0)
-    return {"o": p @ v}
+    lse = {"lse": torch.logsumexp(s, 3)}
+    return {"o": p @ v, **(lse if case.definitions.get("LSE") == "true" else {})}
+
+
+def attention_scores_backward(
+    case, do, q=None, k=None, v=None, lse=None, delta=None, o=None, **numbers
+):
+    if o is not None:
+        return {"delta": (o * do).sum(3)}
+    q, k, v = (x.clone().requires_grad_() for x in (q, k, v))
+    attention_scores(case, q, k, v, **numbers)["o"].backward(do)
+    return {"dq": q.grad, "dk": k.grad, "dv": v.grad}
 
 
 def attention_sinks(case, q, k, v, sink, window, sinks, scale):
