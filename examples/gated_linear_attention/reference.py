@@ -5,9 +5,9 @@ from case import Case, Input, Output, ROUNDING, Scalar
 
 CASES = [
     Case("B=1 L=1 H=1 V=1", T="f16", D=64),
-    Case("B=2 L=131 H=3 V=64", T="bf16", D=64, BONUS="true"),
+    Case("B=2 L=131 H=3 V=64", T="bf16", D=64, BONUS="true", BT=64),
     Case("B=1 L=97 H=2 V=67", T="f16", D=64),
-    Case("B=1 L=70 H=1 V=128", T="bf16", D=128, BT=32),
+    Case("B=1 L=70 H=1 V=128", T="bf16", D=128),
     Case("B=1 L=157 H=2 V=32", {"scale": 0.125}, T="f16", D=64, BT=16, BV=32),
     Case("B=1 L=64 H=2 V=64", T="f16", D=64, BONUS="true"),
 ]
