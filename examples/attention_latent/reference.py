@@ -1,5 +1,5 @@
-"""Latent attention against NumPy in float64. Sequences have any length, also 0; pages are shared and
-in any order.
+"""Latent attention against NumPy in float64. Sequences have any length, also 0; pages are shared
+and in any order.
 """
 
 import math

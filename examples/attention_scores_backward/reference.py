@@ -1,5 +1,5 @@
-"""Gradients of attention with score functions against NumPy in float64, from the log-sum-exp and delta
-that a forward pass gives.
+"""Gradients of attention with score functions against NumPy in float64, from the log-sum-exp and
+delta that a forward pass gives.
 """
 
 import math

@@ -1,5 +1,5 @@
-"""The examples in PyTorch, in float64 on the GPU: linear attention and state spaces, step by step or
-by chunks.
+"""The examples in PyTorch, in float64 on the GPU: linear attention and state spaces, step by step
+or by chunks.
 """
 
 import torch
