@@ -181,11 +181,18 @@ def quantize(tilec, device):
     x[3] = 0
     codes = random.integers(0, 16, (8, 32)).astype(np.uint8)
     words = random.integers(0, 2**32, (4, 6), np.uint32)
-    i8, clamped, f8, u8, nibbles, y, nf, columns, rows, powers = run(
+    ties = (np.arange(-64, 64) / 8).astype(np.float32)
+    i8, clamped, f8, u8, nibbles, y, nf, columns, rows, powers, fours, blocks = run(
         tilec,
         device,
         "quantize",
-        {"x": x, "codes": codes, "words": words, "powers": np.arange(256, dtype=np.uint8)},
+        {
+            "x": x,
+            "codes": codes,
+            "words": words,
+            "powers": np.arange(256, dtype=np.uint8),
+            "ties": ties,
+        },
         [
             "bytes",
             "clamped",
@@ -197,6 +204,8 @@ def quantize(tilec, device):
             "columns",
             "rows",
             "scales",
+            "fours",
+            "blocks",
         ],
     )
     f32, top = np.float32, np.abs(x).max(1, keepdims=True)
@@ -237,6 +246,14 @@ def quantize(tilec, device):
     equal("unpack_columns in AWQ's order", columns[1][:, [0, 2, 4, 6, 1, 3, 5, 7]], places[:, 0])
     equal("unpack_rows", rows, places.transpose(0, 2, 1).reshape(32, 6))
     equal("e8m0", powers, np.append(2.0 ** (np.arange(255) - 127.0), np.nan))
+    # The nearest value, of two that are as near the even code.
+    distance = np.abs(np.abs(ties)[:, None] - fp4) + np.arange(8) % 2 * 1e-6
+    equal("to_fp4", fours, distance.argmin(1) + np.where(ties < 0, 8, 0))
+    with np.errstate(divide="ignore"):
+        exponent = np.floor(np.log2(top[:, 0]))
+    for i, most in enumerate((2, 8)):
+        equal(f"to_e8m0[{most}]", blocks[i], np.maximum(exponent - most + 127, 0))
+    equal("to_e8m0 of infinity", blocks[2], np.where(top[:, 0] > 0, 255, 0))
     equal(
         "to_nf4",
         nf,
@@ -291,6 +308,27 @@ def chunks(tilec, device):
                 kept = np.exp(np.minimum(to[:, None] - sums, 0))
                 expected = np.tril(np.einsum("id,jd,ijd->ij", q, k, kept), -1)
                 close(f"decayed_scores, {i}", score[i], expected, 1e-4, 3e-4)
+
+
+def epilogues(tilec, device):
+    random = np.random.default_rng(8)
+    x, residual = random.standard_normal((2, 13, 38))
+    rows, columns, bias = (random.standard_normal(n) for n in (13, 38, 38))
+    given = {
+        "x": x.astype(np.float32),
+        "rows": rows.astype(np.float32),
+        "columns": columns.astype(np.float32),
+        "bias": bias.astype(np.float16),
+        "residual": residual.astype(np.float16),
+    }
+    outputs = ["plain", "all", "some", "gated"]
+    plain, whole, some, gated = run(tilec, device, "epilogues", given, outputs)
+    x, rows, columns, bias, residual = (v.astype(np.float64) for v in given.values())
+    silu = lambda v: v * sigmoid(v)
+    equal("epilogue", plain, x)
+    close("epilogue of all", whole, silu(x * rows[:, None] * columns + bias) + residual, 4e-6, 4e-6)
+    close("epilogue of some", some, np.maximum(x * columns, 0))
+    close("gated_pairs", gated, silu(x[:, ::2]) * x[:, 1::2], 4e-6, 4e-6)
 
 
 def ragged(tilec, device):
@@ -417,6 +455,7 @@ def main():
         raster,
         scores,
         chunks,
+        epilogues,
         transforms,
     ):
         checkComplete(check.__name__)
