@@ -285,7 +285,7 @@ def chunks(tilec, device):
         # two diagonals; its powers' sums are beyond f32.
         ones = np.triu(random.standard_normal((n, n))) + np.tri(n, k=-1)
         # Steps that forget everything, between steps that keep almost all.
-        w = -np.where(random.random((n, d)) < 0.1, 300.0, 0.1) * random.random((n, d))
+        w = -np.where(random.random((n, d)) < 0.1, 60.0, 0.1) * random.random((n, d))
         z = np.cumsum(w[:, 0]).astype(np.float32)
         w, q, k = w.astype(np.float32), *random.standard_normal((2, n, d)).astype(np.float32)
         for below in (x, ones.astype(np.float32)):
