@@ -97,4 +97,21 @@ LARGE = {
         Case("M=8191 N=4096 P=264", kernel="rms_norm_backward", T="bf16"),
         Case("P=264 N=8192", kernel="rms_norm_weight", T="bf16"),
     ],
+    "attention_latent": [
+        Case("B=3 H=128 L=4099", kernel="attention_latent", T="bf16"),
+        Case("B=5 H=128 P=300 TP=67", kernel="attention_latent_paged", T="f16"),
+    ],
+    "attention_scores_backward": [
+        Case("B=1 H=8 G=2 S=1000 L=1024 D=128", kernel="attention_scores_backward", T="f16")
+    ],
+    "conv2d_backward": [
+        Case("N=8 H=56 W=56 C=256 F=256", kernel="conv2d_backward_input", T="f16"),
+        Case("N=8 H=56 W=56 C=256 F=256", kernel="conv2d_backward_weight", T="bf16"),
+    ],
+    "gated_delta_rule": [
+        Case("B=2 L=1031 H=8 G=4", kernel=kernel, T="bf16", D=128)
+        for kernel in ("gated_delta_rule_prepare", "gated_delta_rule_states", "gated_delta_rule")
+    ],
+    "gated_linear_attention": [Case("B=2 L=1031 H=8 V=64", T="bf16", D=64)],
+    "mamba2": [Case("B=2 L=2051 H=16 G=1", T="bf16")],
 }
