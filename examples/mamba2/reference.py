@@ -15,7 +15,7 @@ CASES = [
 def arguments(case):
     p, n = int(case.definitions.get("P", 64)), int(case.definitions.get("N", 128))
     steps, group = (case.B, case.L, case.H), (case.B, case.L, case.G, n)
-    near = 8.0 * ROUNDING[case.T]
+    near = 16.0 * ROUNDING[case.T]
     small = lambda random, shape: 0.3 * random.standard_normal(shape)
     return {
         "x": Input(case.T, (*steps, p)),
