@@ -10,7 +10,7 @@ from case import Case, Input, Output, ROUNDING, Scalar
 CASES = [
     Case("B=1 H=1 L=1", kernel="attention_latent", T="f16", BH=16, BN=16),
     Case("B=3 H=16 L=131", kernel="attention_latent", T="bf16", BH=16, BN=32),
-    Case("B=1 H=128 L=97", kernel="attention_latent", T="f16", BH=64, BN=32),
+    Case("B=1 H=128 L=97", kernel="attention_latent", T="f16", BH=32, BN=32),
     Case("B=4 H=17 L=67", kernel="attention_latent", T="f16", C=128, R=32),
     Case("B=2 H=3 L=300", kernel="attention_latent", T="bf16", C=64, R=8, BH=16, BN=128),
     Case("B=1 H=1 P=1 TP=1", kernel="attention_latent_paged", T="f16", BH=16),

@@ -8,7 +8,7 @@ CASES = [
     Case("B=2 L=131 H=4 G=2", T="bf16"),
     Case("B=1 L=64 H=3 G=1", T="f16", P=32, N=64),
     Case("B=1 L=157 H=2 G=2", T="f16", P=128, N=64, BT=32, BP=32),
-    Case("B=1 L=263 H=1 G=1", T="bf16", BT=128),
+    Case("B=1 L=263 H=1 G=1", T="bf16", N=64, BT=128),
 ]
 
 
