@@ -69,6 +69,9 @@ inline constexpr llvm::StringLiteral vectorIfName = "tile_gpu.vector_if";
 /// Of an access with vectorName or vectorIfName: the dimension along which neighbours lie (i64). By
 /// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral fastestName = "tile_gpu.fastest";
+/// Of an access with vectorIfName: the tensor begins at a multiple of 16 bytes, so that the 16
+/// aligned bytes around an element do not begin before it (unit). By tile-gpu-vectorize-accesses.
+inline constexpr llvm::StringLiteral windowsName = "tile_gpu.windows";
 /// Of a sum by tile.reduce: its terms are products that are exact (unit), so that steps of the sum
 /// may fuse with them. By tile-gpu-fuse-exact-products.
 inline constexpr llvm::StringLiteral exactProductsName = "tile_gpu.exact_products";

@@ -32,7 +32,8 @@ public:
   unsigned getSwizzle() const { return panelBytes; }
   /// Bytes that the tile takes.
   int64_t getBytes() const;
-  /// Bytes of the used extents alone, which copies bring: rows that are not used lie between panels.
+  /// Bytes of the used extents alone, which copies bring: rows that are not used lie between
+  /// panels.
   int64_t getUsedBytes() const;
   /// Offset in bytes of an element.
   uint32_t getOffset(llvm::ArrayRef<int64_t> coord) const;

@@ -154,7 +154,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   producer_threads, producer_registers, fenced,
 //     recomputes                                     tile-gpu-specialize-warps
 //   dynamic_schedule                                 tile-gpu-schedule-tiles-dynamically
-//   vector, vector_if, fastest, read_only            tile-gpu-vectorize-accesses
+//   vector, vector_if, fastest, windows, read_only   tile-gpu-vectorize-accesses
 //   offset, shared_bytes                             tile-gpu-allocate-shared
 //   num_threads, non_negative, scratch_bytes,
 //     scratch_argument, tensor_maps                  convert-tile-gpu-to-vector
@@ -168,6 +168,7 @@ static const AttributeSpec specs[] = {
     {vectorName, isNumber<1>, positive, isInKernel, inside},
     {vectorIfName, isNumber<1>, positive, isInKernel, inside},
     {fastestName, isNumber<0>, notNegative, isInKernel, inside},
+    {windowsName, isUnit, unit, isInKernel, inside},
     {exactProductsName, isUnit, unit, isReduce, "a tile.reduce"},
     {readOnlyName, isUnit, unit, isInKernel, inside},
     {aheadName, isUnit, unit, isInKernel, inside},
@@ -324,8 +325,7 @@ static LogicalResult verifySwizzle(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                 ArrayRef<int64_t> order, int64_t swizzle,
-                                 ArrayRef<int64_t> used) {
+                                 ArrayRef<int64_t> order, int64_t swizzle, ArrayRef<int64_t> used) {
   if (failed(verifySwizzle(emitError, swizzle)))
     return failure();
   if (!used.empty() && used.size() != order.size())

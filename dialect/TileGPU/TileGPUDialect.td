@@ -77,7 +77,7 @@ def TileGPU_SharedAttr : TileGPU_Attr<"Shared", "shared"> {
     have it. With swizzle 0 rows follow each other plainly.
 
     `used` gives the extents that hold something, where tiles were padded: copies bring no more, and
-    what would lie behind them has no bytes. Only wgmma may read such a tile, and leaves padding out.
+    what would lie behind them has no bytes. Only wgmma may read such a tile: it leaves padding out.
     ```mlir
     #tile_gpu.shared<order = [1, 0], swizzle = 128>
     #tile_gpu.shared<order = [1, 0], swizzle = 128, used = [64, 192]>

@@ -14,6 +14,7 @@ struct AccessWidth {
   int64_t proven = 1;              ///< by the contracts: aligned, and existing as a whole
   int64_t possible = 1;            ///< what the layout allows, after a check at run time
   std::optional<unsigned> fastest; ///< the tile's dimension along which neighbours lie
+  bool windows = false; ///< 16 aligned bytes around an element of the tensor begin in the tensor
 };
 
 /// The width of a load, store, gather, scatter, atomic or asynchronous copy of `tile`, whose type

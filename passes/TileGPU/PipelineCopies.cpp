@@ -434,9 +434,9 @@ private:
     createCopies(next, before, isLess(next, loop.getUpperBound()));
     for (auto [i, product] : llvm::enumerate(products)) {
       product.setAsync(true);
-      auto done = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(),
-                                      product.getResult(), products.size() - 1 - i,
-                                      product.getValidAttr());
+      auto done =
+          WgmmaWaitOp::create(builder, product.getLoc(), product.getType(), product.getResult(),
+                              products.size() - 1 - i, product.getValidAttr());
       product.getResult().replaceAllUsesExcept(done.getResult(), done);
     }
     for (auto [copy, slots] : llvm::zip(copies, rings)) {

@@ -152,8 +152,8 @@ SmallVector<int64_t> getUsedExtents(LocalAllocOp alloc) {
   if (shape.size() != 2 || alloc->use_empty() || !addUsedExtents(alloc.getResult(), {0, 1}, used))
     return {};
   // Swizzles repeat every 8 rows.
-  int64_t fastest = type.getLayout().getOrder()[0], elements = type.getLayout().getSwizzle() /
-                    getSharedElementBytes(type.getElementType());
+  int64_t fastest = type.getLayout().getOrder()[0],
+          elements = type.getLayout().getSwizzle() / getSharedElementBytes(type.getElementType());
   for (int64_t d : {0, 1}) {
     int64_t unit = d == fastest ? std::max<int64_t>(elements, 1) : 8;
     used[d] = std::min(shape[d], int64_t(llvm::alignTo(used[d], unit)));
@@ -672,8 +672,7 @@ private:
 
   /// None where all columns are stored.
   IntegerAttr getStoredColumns(const Store &store) {
-    bool padded =
-        store.storedColumns < cast<RankedTensorType>(store.value.getType()).getDimSize(1);
+    bool padded = store.storedColumns < cast<RankedTensorType>(store.value.getType()).getDimSize(1);
     return padded ? builder.getI64IntegerAttr(store.storedColumns) : IntegerAttr();
   }
 

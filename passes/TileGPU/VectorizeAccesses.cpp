@@ -46,7 +46,8 @@ struct PowersOfTwo {
 /// Divisors of a view's parts, in elements.
 /// 'Base' is a distance, so that views of views only ever make it smaller.
 struct ViewFacts {
-  int64_t base; // of the first element's distance from a 2^30-aligned address
+  int64_t base;  // of the first element's distance from a 2^30-aligned address
+  int64_t align; // of the parameter, in bytes
   SmallVector<int64_t> extents, strides;
   SmallVector<bool> unit; // stride is 1
   Access access = Access::InOut;
@@ -61,6 +62,7 @@ ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
     // Bytes to elements; of nibbles two fit a byte. At least one, where the alignment is less than
     // an element.
     facts.base = std::max<int64_t>(1, param.getAlign() * 8 / getElementBits(element));
+    facts.align = param.getAlign();
     facts.access = param.getAccess();
     for (Value extent : view.getExtents())
       facts.extents.push_back(getDivisor(extent));
@@ -73,6 +75,7 @@ ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
   if (auto permute = value.getDefiningOp<PermuteViewOp>()) {
     ViewFacts source = getFacts(permute.getSource(), getDivisor);
     facts.base = source.base;
+    facts.align = source.align;
     facts.access = source.access;
     for (int64_t d : permute.getPermutation()) {
       facts.extents.push_back(source.extents[d]);
@@ -84,6 +87,7 @@ ViewFacts getFacts(Value value, const PowersOfTwo &getDivisor) {
   auto sub = cast<SubviewOp>(value.getDefiningOp());
   ViewFacts source = getFacts(sub.getSource(), getDivisor);
   facts.base = source.base;
+  facts.align = source.align;
   facts.access = source.access;
   unsigned index = 0, slice = 0;
   for (unsigned d = 0; d < sub.getKinds().size(); ++d) {
@@ -181,6 +185,7 @@ static AccessWidth computeWidth(Op op, RankedTensorType tile, const PowersOfTwo 
     if (op.getMask() && !isUniformAlong(op.getMask(), *found.fastest))
       return found;
   found.possible = std::min<int64_t>(layout.getContiguousRegisters(*found.fastest), 128 / bits);
+  found.windows = facts.align % 16 == 0;
   while (found.proven * 2 <= found.possible && aligned % (found.proven * 2) == 0 &&
          bounds % (found.proven * 2) == 0)
     found.proven *= 2;
@@ -288,6 +293,8 @@ struct TileGPUVectorizeAccesses
     op->setAttr(vectorName, builder.getI64IntegerAttr(width.proven));
     if (width.proven < width.possible) {
       op->setAttr(vectorIfName, builder.getI64IntegerAttr(width.possible));
+      if (width.windows)
+        op->setAttr(windowsName, builder.getUnitAttr());
       op->setAttr(fastestName, builder.getI64IntegerAttr(*width.fastest));
     }
   }

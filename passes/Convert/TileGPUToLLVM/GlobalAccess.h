@@ -122,15 +122,31 @@ public:
 
   /// How many elements along `dim`, from register `reg`'s on, exist if `condition` holds (null: it
   /// does): an i32, 0 or less for none.
-  /// Behind `high` the count is below 0; 2^30 stands for no limit, more than any tile has.
+  /// Behind `high` the count is below 0; 2^30 stands for no limit, more than any tile has. Where
+  /// the condition does not hold it is below 0 by more than any tile has, so that those of
+  /// neighbours before are, too.
   mlir::Value count(unsigned reg, unsigned dim, mlir::Value condition) {
     mlir::Value found = constantI32(builder, loc, 1 << 30);
     if (dims[dim].high)
       found = mlir::arith::SubIOp::create(builder, loc, dims[dim].high,
                                           thread->get(builder, loc, reg, dim));
     if (mlir::Value all = conjunction(exists(reg, dim), condition))
-      found = mlir::arith::SelectOp::create(builder, loc, all, found, constantI32(builder, loc, 0));
+      found = mlir::arith::SelectOp::create(builder, loc, all, found,
+                                            constantI32(builder, loc, -(1 << 30)));
     return found;
+  }
+
+  /// The address behind the view's last element, an i64. Nothing is read from there on.
+  mlir::Value behindView() {
+    mlir::Value last = zero, one = constantIndex(builder, loc, 1);
+    for (auto [extent, stride] : llvm::zip(parts.extents, parts.strides))
+      last = mlir::arith::AddIOp::create(
+          builder, loc, last,
+          mlir::arith::MulIOp::create(
+              builder, loc, mlir::arith::SubIOp::create(builder, loc, extent, one), stride));
+    last = mlir::arith::AddIOp::create(builder, loc, last, one);
+    return mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(),
+                                          move(parts.pointer, last));
   }
 
   /// How many elements along `dim` register `reg` lies behind register `first`, if that is a

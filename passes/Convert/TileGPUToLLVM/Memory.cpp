@@ -268,9 +268,23 @@ static bool isZeroPad(Value pad) {
 /// element by element in one statement.
 template <typename Op>
 static bool isRaggedAccess(const GlobalAccess<Op> &access, Op op, unsigned width, unsigned wide) {
-  return width == 1 && wide > 1 && !isNibble(access.getElement()) &&
+  return width < wide && (width == 1 || op->hasAttr(windowsName)) &&
+         !isNibble(access.getElement()) &&
          isRagged(getStoredType(access.getElement()).getIntOrFloatBitWidth(), wide) &&
          access.canCount(getVectorWidth(op, fastestName));
+}
+
+/// How many lanes hold pieces of `width` elements that follow each other along `dim`.
+static unsigned countNeighbourLanes(const LinearLayout &layout, unsigned dim, unsigned width) {
+  unsigned lanes = 1;
+  for (const Coord &basis : layout.getBases(InDim::Lane)) {
+    Coord next(basis.size(), 0);
+    next[dim] = int64_t(lanes) * width;
+    if (basis != next)
+      break;
+    lanes *= 2;
+  }
+  return lanes;
 }
 
 /// Adds the piece that begins with register `reg`; `first` is the register that the last pieces
@@ -419,8 +433,17 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     unsigned first = 0;
     for (unsigned r = 0; r < count; r += width)
       addRaggedPiece(pieces, first, access, op, r);
-    SmallVector<Value> loaded = loadRagged(builder, loc, pieces, bits, words, fillBits,
-                                           op->hasAttr(readOnlyName), cachePriority(op.getCache()));
+    RaggedAccess how;
+    how.bits = bits;
+    how.words = words;
+    how.cache = cachePriority(op.getCache());
+    // Windows take twice the registers of their pieces: where a thread holds many, as those of a
+    // whole row, it has none to spare, and blocks would be fewer.
+    constexpr unsigned fewPieces = 2;
+    if (op->hasAttr(windowsName) && count <= fewPieces * width)
+      how.behind = access.behindView();
+    SmallVector<Value> loaded =
+        loadRagged(builder, loc, pieces, how, fillBits, op->hasAttr(readOnlyName));
     auto type = VectorType::get(loaded.size(), builder.getI32Type());
     return vector::BitCastOp::create(builder, loc, VectorType::get(count, stored),
                                      vector::FromElementsOp::create(builder, loc, type, loaded));
@@ -544,7 +567,19 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
           values.push_back(
               vector::ExtractOp::create(rewriter, loc, packed, ArrayRef<int64_t>{int64_t(w)}));
       }
-      storeRagged(rewriter, loc, pieces, bits, words, values, cachePriority(op.getCache()));
+      RaggedAccess how;
+      how.bits = bits;
+      how.words = words;
+      how.cache = cachePriority(op.getCache());
+      // A store is one of few lanes beside each other: windows would save little.
+      constexpr unsigned fewLanes = 4;
+      how.lanes =
+          countNeighbourLanes(access.getTileLayout(), getVectorWidth(op, fastestName), wide);
+      if (op->hasAttr(windowsName) && how.lanes >= fewLanes) {
+        how.windows = true;
+        how.lane = getLane(rewriter, loc);
+      }
+      storeRagged(rewriter, loc, pieces, how, values);
     };
     if (wide > width) {
       Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));

@@ -1,16 +1,33 @@
-// Rows whose beginning or length is not a multiple of 16 bytes: a thread's neighbours are moved one
-// by one, under one test each.
+// Rows whose beginning or length is not a multiple of 16 bytes: a thread's neighbours lie across
+// two windows of 16 aligned bytes.
 //
-// Beside the one instruction that an aligned row takes this is most of a kernel's code and of the
-// time that it takes to compile, for a case that few launches meet. So the pieces of a line share
-// an address and a number of elements, and LLVM sees one statement. Loads of narrow elements are a
-// loop over the words of several pieces at once, a third of the code for ptxas. A word enters at
-// the end of its piece's registers while the others move up, since registers have no index; a
+//   windows       |       w0        |       w1        |    what is loaded
+//   the piece          | e0 e1 .. e7 ..  |                 w0 and w1, shifted by r bytes
+//                 <-r->
+//
+// A load takes both windows and shifts them. Each holds an element of the piece or lies before the
+// end of the view; pieces whose windows end behind it are loaded element by element. A store
+// exchanges words with the lane before: the window that ends in its own piece begins with the last
+// elements of that lane's.
+//
+//   pieces      |  lane l - 1  |    lane l    |  lane l + 1  |
+//   windows        |  of lane l   | of lane l + 1|
+//
+// What no window of its lanes holds whole, as the first and the last elements of a row, is stored
+// element by element.
+//
+// Beside the one instruction that an aligned row takes all of this is most of a kernel's code and
+// of the time that it takes to compile, for a case that few launches meet. So the pieces of a line
+// share an address and a number of elements, and LLVM sees one statement. Loads of single elements
+// are a loop over the words of several pieces at once, a third of the code for ptxas. A word enters
+// at the end of its piece's registers while the others move up, since registers have no index; a
 // piece's elements lie in the same sector of the cache, so that only the first trip waits for
-// memory. Stores are written out all the same: one right behind the other, those to one sector
-// become one on their way to the cache. So are words, of which a loop would save little.
+// memory. Single stores are written out all the same: one right behind the other, those to one
+// sector become one on their way to the cache. So are words, of which a loop would save little.
 #include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
+
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace tile;
@@ -19,8 +36,17 @@ using namespace tile::gpu;
 /// Pieces of one statement: enough loads on their way at once, few enough registers.
 static constexpr unsigned mostPieces = 4;
 
-static std::string name(const char *prefix, unsigned number) {
+static std::string name(const std::string &prefix, unsigned number) {
   return prefix + std::to_string(number);
+}
+static std::string list(const std::string &prefix, unsigned first, unsigned count) {
+  std::string text = "{";
+  for (unsigned i = 0; i < count; ++i)
+    text += (i ? ", " : "") + name(prefix, first + i);
+  return text + "}";
+}
+static std::string getType(unsigned bits) {
+  return bits == 32 ? "b32 " : bits == 16 ? "u16 " : "u8 ";
 }
 
 namespace {
@@ -30,14 +56,22 @@ namespace {
 /// pieces.
 ///
 ///   a<line>, n<line>   address and number of elements left, of each line of pieces
+///   w<line>, r<line>   of a line's first piece: its first window, and where in it the piece begins
+///   v<line>            bytes from w<line> on that may be read
 ///   q                  whether an element exists
 ///   e0 .. e3           elements of the word that is being made; i counts the loop's trips
 struct Statement {
-  unsigned bits, results, lines = 0;
+  unsigned bits, words, results, lines = 0;
   std::string head = "{ .reg .pred q; ", body, constraints;
   SmallVector<Value> operands;
+  bool windows = false;
+  std::string behind; ///< operand: nothing there or behind it is read; empty: nothing is asked
 
-  Statement(unsigned bits, unsigned results) : bits(bits), results(results) {}
+  Statement(unsigned bits, unsigned words, unsigned results)
+      : bits(bits), words(words), results(results) {}
+
+  unsigned getWidth() const { return words * 32 / bits; }
+  unsigned getWindowBytes() const { return words * 4; }
 
   std::string take(Value operand, const char *constraint) {
     constraints += (constraints.empty() ? "" : ",") + std::string(constraint);
@@ -50,9 +84,19 @@ struct Statement {
   void begin(ArrayRef<RaggedPiece> pieces, unsigned piece) {
     if (piece && pieces[piece].pointer == pieces[piece - 1].pointer)
       return;
-    head += name(".reg .b64 a", lines) + name("; .reg .b32 n", lines);
-    head += name("; mov.b64 a", lines) + ", " + take(pieces[piece].pointer, "l");
-    head += name("; mov.b32 n", lines) + ", " + take(pieces[piece].count, "r") + "; ";
+    std::string l = std::to_string(lines);
+    head += ".reg .b64 a" + l + "; .reg .b32 n" + l + "; mov.b64 a" + l + ", " +
+            take(pieces[piece].pointer, "l") + "; mov.b32 n" + l + ", " +
+            take(pieces[piece].count, "r") + "; ";
+    if (windows)
+      head += ".reg .b64 w" + l + "; .reg .b32 r" + l + "; and.b64 w" + l + ", a" + l +
+              name(", -", getWindowBytes()) + "; cvt.u32.u64 r" + l + ", a" + l + "; and.b32 r" +
+              l + ", r" + l + name(", ", getWindowBytes() - 1) + "; ";
+    // No more than a tile has matters.
+    if (windows && !behind.empty())
+      head += ".reg .b64 u" + l + "; .reg .b32 v" + l + "; sub.s64 u" + l + ", " + behind + ", w" +
+              l + "; max.s64 u" + l + ", u" + l + ", 0; min.s64 u" + l + ", u" + l +
+              ", 1073741824; cvt.u32.u64 v" + l + ", u" + l + "; ";
     ++lines;
   }
 
@@ -60,51 +104,58 @@ struct Statement {
   /// An element exists if more than `distance` are left.
   std::string test(unsigned distance) {
     body += name("setp.gt.s32 q, n", lines - 1) + name(", ", distance) + "; ";
-    return name("[a", lines - 1) + name("+", distance * bits / 8) + "]";
+    return place(lines - 1, distance);
+  }
+
+  std::string place(unsigned line, unsigned distance) const {
+    return name("[a", line) + name("+", distance * bits / 8) + "]";
+  }
+
+  /// Declares what shift() needs for windows that begin `by`, a register, bytes into the first:
+  /// whole words move by selections, the rest by funnel shifts.
+  void declareShift(const std::string &by) {
+    for (unsigned half = words / 2; half; half /= 2)
+      body += name(".reg .pred h", half) + "; " + ".reg .b32 " + name("k", half) + "; and.b32 " +
+              name("k", half) + ", " + by + name(", ", 4 * half) + "; " +
+              name("setp.ne.s32 h", half) + name(", k", half) + ", 0; ";
+    body += ".reg .b32 s; and.b32 s, " + by + ", 3; shl.b32 s, s, 3; ";
+  }
+
+  /// The words from the shift on of x0 .. x<2 words - 1>, left in x0 ...
+  void shift(const std::string &x) {
+    unsigned count = 2 * words;
+    for (unsigned half = words / 2; half; half /= 2) {
+      count -= half;
+      for (unsigned i = 0; i < count; ++i)
+        body += "selp.b32 " + name(x, i) + ", " + name(x, i + half) + ", " + name(x, i) +
+                name(", h", half) + "; ";
+    }
+    for (unsigned i = 0; bits < 32 && i < words; ++i)
+      body += "shf.r.wrap.b32 " + name(x, i) + ", " + name(x, i) + ", " + name(x, i + 1) + ", s; ";
   }
 };
 
-} // namespace
+//===--- Loads ------------------------------------------------------------===//
 
-static std::string getType(unsigned bits) {
-  return bits == 32 ? "b32 " : bits == 16 ? "u16 " : "u8 ";
-}
-
-SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
-                                         ArrayRef<RaggedPiece> pieces, unsigned bits,
-                                         unsigned words, Value fill, bool readOnly,
-                                         StringRef cache) {
-  SmallVector<Value> loaded;
-  // So many at a time; the rest is another statement, ahead of which nothing waits.
-  while (pieces.size() > mostPieces) {
-    loaded.append(loadRagged(builder, loc, pieces.take_front(mostPieces), bits, words, fill,
-                             readOnly, cache));
-    pieces = pieces.drop_front(mostPieces);
-  }
-  unsigned perWord = 32 / bits, results = pieces.size() * words;
+/// Element by element.
+void loadElements(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned> lines,
+                  const std::string &instruction, const std::string &fill) {
+  unsigned perWord = 32 / text.bits, words = text.words;
   bool loop = perWord > 1;
-  Statement text(bits, results);
-  for (unsigned i = 0; i < results;
-       ++i) // early: results are written while operands are still needed
-    text.constraints += i ? ",=&r" : "=&r";
-  std::string instruction =
-      std::string("@q ld.global.") + (readOnly ? "nc." : "") + cache.str() + getType(bits);
-  std::string fillName = text.take(fill, "r");
   if (loop)
-    text.head += name(".reg .b32 i; mov.b32 i, ", words) + "; ";
-  for (unsigned e = 0; loop && e < perWord; ++e)
-    text.head += name(".reg .b32 e", e) + "; ";
-  auto load = [&](const std::string &to, unsigned distance) {
-    text.body += "mov.b32 " + to + ", " + fillName + "; ";
-    std::string place = text.test(distance);
-    text.body += instruction + to + ", " + place + "; ";
+    text.body += name("mov.b32 i, ", words) + "; ";
+  std::string before;
+  std::swap(before, text.body);
+  auto load = [&](const std::string &to, unsigned line, unsigned distance) {
+    text.body += "mov.b32 " + to + ", " + fill + "; " + name("setp.gt.s32 q, n", line) +
+                 name(", ", distance) + "; " + instruction + getType(text.bits) + to + ", " +
+                 text.place(line, distance) + "; ";
   };
   for (unsigned p = 0; p < pieces.size(); ++p) {
-    text.begin(pieces, p);
     unsigned first = p * words, last = first + words - 1;
     if (!loop) {
       for (unsigned w = 0; w < words; ++w)
-        load(name("$", first + w), pieces[p].distance + w);
+        load(name("$", first + w), lines[p], pieces[p].distance + w);
       continue;
     }
     // The registers of a piece are a queue: each trip reads one word of every piece.
@@ -114,7 +165,7 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
     for (unsigned w = first; w < last; ++w)
       text.body += name("mov.b32 $", w) + name(", $", w + 1) + "; ";
     for (unsigned e = 0; e < perWord; ++e)
-      load(name("e", e), pieces[p].distance + e);
+      load(name("e", e), lines[p], pieces[p].distance + e);
     // The low bits of each, side by side.
     // prmt picks bytes: 0x0040 is byte 0 of the first and byte 0 of the second operand, 0x5410 the
     // lower halves of both.
@@ -130,6 +181,121 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
     text.body = "NEXT: .pragma \"nounroll\"; " + text.body +
                 "sub.s32 i, i, 1; setp.ne.s32 q, i, 0; @q bra NEXT; ";
   }
+  text.body = before + text.body;
+}
+
+/// By windows, if those of the last piece may be read: else to SLOW. All pieces lie on one line,
+/// equally far from each other.
+/// A loop as well, of two pieces in a trip where there are four: straight on, ptxas moves the loads
+/// of all statements ahead, and wants 242 registers a thread where it had 96 for a layer norm.
+void loadWindows(Statement &text, ArrayRef<RaggedPiece> pieces, const std::string &instruction,
+                 const std::string &fill) {
+  unsigned words = text.words, width = text.getWidth(), window = text.getWindowBytes(),
+           results = pieces.size() * words, together = pieces.size() > 2 ? 2 : 1,
+           apart = pieces.size() > 1 ? pieces[1].distance - pieces[0].distance : 0,
+           first = pieces[0].distance;
+  auto bytes = [&](unsigned elements) { return elements * text.bits / 8; };
+  text.head += ".reg .pred g, b; .reg .b32 m, l, z, c; .reg .b64 y; ";
+  text.body += name("setp.lt.s32 b, v0, ", bytes(pieces.back().distance) + 2 * window) +
+               "; @b bra SLOW; mov.b32 z, " + fill + "; ";
+  // What does not exist: `fill` in each element.
+  for (unsigned step = text.bits; step < 32; step *= 2)
+    text.body += name("shl.b32 m, z, ", step) + "; or.b32 z, z, m; ";
+  text.body += name("add.s64 y, w0, ", bytes(first)) + name("; sub.s32 c, n0, ", first) + "; ";
+  bool loop = pieces.size() > together;
+  if (loop)
+    text.body += name(".reg .b32 trips; mov.b32 trips, ", pieces.size() / together) +
+                 "; AHEAD: .pragma \"nounroll\"; ";
+  std::string vector = words == 4 ? "v4.b32 " : "v2.b32 ";
+  text.body += "{ ";
+  auto x = [&](unsigned k) { return name("x", k) + "_"; };
+  for (unsigned k = 0; k < together; ++k) {
+    text.body += ".reg .b32 " + x(k) + "<" + std::to_string(2 * words) + ">; " +
+                 name("setp.gt.s32 g, c, ", k * apart) + "; ";
+    for (unsigned half : {0, 1})
+      text.body += "@g" + instruction + vector + list(x(k), half * words, words) +
+                   name(", [y+", bytes(k * apart) + half * window) + "]; ";
+  }
+  text.declareShift("r0");
+  // The registers of all pieces are a queue.
+  for (unsigned w = 0; w + together * words < results; ++w)
+    text.body += name("mov.b32 $", w) + name(", $", w + together * words) + "; ";
+  for (unsigned k = 0; k < together; ++k) {
+    text.shift(x(k));
+    unsigned last = results - (together - k) * words;
+    for (unsigned w = 0; w < words; ++w)
+      text.body += name("mov.b32 $", last + w) + ", " + name(x(k), w) + "; ";
+    // A mask of as many bits as a word has of the row.
+    text.body += name("setp.ge.s32 b, c, ", k * apart + width) + name("; @b bra WHOLE", k) +
+                 name("; sub.s32 l, c, ", k * apart) +
+                 name("; max.s32 l, l, 0; shl.b32 l, l, ", llvm::Log2_32(text.bits)) + "; ";
+    for (unsigned w = 0; w < words; ++w)
+      text.body += "shl.b32 m, 1, l; sub.s32 m, m, 1; " + name("lop3.b32 $", last + w) +
+                   name(", $", last + w) + ", z, m, 0xE4; sub.s32 l, l, 32; max.s32 l, l, 0; ";
+    text.body += name("WHOLE", k) + ": ";
+  }
+  text.body += "} ";
+  if (loop)
+    text.body += name("add.s64 y, y, ", bytes(together * apart)) +
+                 name("; sub.s32 c, c, ", together * apart) +
+                 "; sub.s32 trips, trips, 1; setp.ne.s32 b, trips, 0; @b bra AHEAD; ";
+  text.body += "bra DONE; ";
+}
+
+/// How many of the first pieces one statement may load by windows: 1, 2 or 4 on one line, equally
+/// far from each other.
+unsigned countTogether(ArrayRef<RaggedPiece> pieces) {
+  for (unsigned count : {4u, 2u}) {
+    bool fits = pieces.size() >= count;
+    for (unsigned p = 1; fits && p < count; ++p)
+      fits = pieces[p].pointer == pieces[0].pointer &&
+             pieces[p].distance > pieces[p - 1].distance &&
+             pieces[p].distance - pieces[p - 1].distance == pieces[1].distance - pieces[0].distance;
+    if (fits)
+      return count;
+  }
+  return 1;
+}
+
+} // namespace
+
+SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
+                                         ArrayRef<RaggedPiece> pieces, const RaggedAccess &access,
+                                         Value fill, bool readOnly) {
+  SmallVector<Value> loaded;
+  // So many at a time; the rest is another statement, ahead of which nothing waits.
+  auto countNext = [&] { return access.behind ? countTogether(pieces) : mostPieces; };
+  while (pieces.size() > countNext()) {
+    unsigned next = countNext();
+    loaded.append(loadRagged(builder, loc, pieces.take_front(next), access, fill, readOnly));
+    pieces = pieces.drop_front(next);
+  }
+  unsigned perWord = 32 / access.bits, results = pieces.size() * access.words;
+  Statement text(access.bits, access.words, results);
+  for (unsigned i = 0; i < results;
+       ++i) // early: results are written while operands are still needed
+    text.constraints += i ? ",=&r" : "=&r";
+  std::string fillName = text.take(fill, "r");
+  text.windows = bool(access.behind);
+  if (access.behind)
+    text.behind = text.take(access.behind, "l");
+  SmallVector<unsigned> lines;
+  for (unsigned p = 0; p < pieces.size(); ++p) {
+    text.begin(pieces, p);
+    lines.push_back(text.lines - 1);
+  }
+  if (perWord > 1)
+    text.head += ".reg .b32 i; ";
+  for (unsigned e = 0; perWord > 1 && e < perWord; ++e)
+    text.head += name(".reg .b32 e", e) + "; ";
+  std::string instruction = std::string("ld.global.") + (readOnly ? "nc." : "") + access.cache;
+  if (access.behind) {
+    loadWindows(text, pieces, " " + instruction, fillName);
+    text.body += "SLOW: ";
+  }
+  loadElements(text, pieces, lines, "@q " + instruction, fillName);
+  if (access.behind)
+    text.body += "DONE: ";
   if (!readOnly)
     text.constraints += ",~{memory}";
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
@@ -145,34 +311,92 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
   return loaded;
 }
 
+//===--- Stores -----------------------------------------------------------===//
+
+/// Stores elements `low` to `high`, registers, of a piece; without `low` all that exist.
+static void storeElements(Statement &text, const RaggedPiece &piece, unsigned line,
+                          ArrayRef<std::string> words, const std::string &instruction,
+                          bool ranged) {
+  for (unsigned w = 0; w < words.size(); ++w)
+    for (unsigned e = 0; e < 32 / text.bits; ++e) {
+      std::string value = words[w];
+      // Elements above the first are shifted down, as PTX stores the low bits of a register.
+      if (e) {
+        value = "e";
+        text.body += "shr.u32 e, " + words[w] + name(", ", e * text.bits) + "; ";
+      }
+      unsigned number = w * (32 / text.bits) + e;
+      if (ranged)
+        text.body += name("setp.le.s32 q, low, ", number) +
+                     name("; setp.gt.and.s32 q, high, ", number) + ", q; ";
+      else
+        text.body += name("setp.gt.s32 q, n", line) + name(", ", piece.distance + number) + "; ";
+      text.body += "@q " + instruction + getType(text.bits) +
+                   text.place(line, piece.distance + number) + ", " + value + "; ";
+    }
+}
+
+/// The window that ends in the piece, from it and the piece of the lane before; then what windows
+/// leave of the piece.
+static void storeWindow(Statement &text, const RaggedPiece &piece, unsigned number, unsigned line,
+                        ArrayRef<std::string> words, const std::string &instruction,
+                        unsigned lanes) {
+  unsigned count = words.size(), width = text.getWidth(), window = text.getWindowBytes();
+  std::string r = name("r", line), n = name("n", line), x = "x";
+  // Elements of the lane before that the window begins with; whether the window is whole, and the
+  // next lane's is.
+  text.body += "{ .reg .b32 x<" + std::to_string(2 * count) +
+               ">, j, t, low, high, y; .reg .pred own, next, even; ";
+  for (unsigned i = 0; i < count; ++i)
+    text.body += name("shfl.sync.up.b32 x", i) + ", " + words[i] + ", 1, 0, 0xffffffff; " +
+                 name("mov.b32 x", count + i) + ", " + words[i] + "; ";
+  text.body += "shr.u32 j, " + r + name(", ", llvm::Log2_32(text.bits / 8)) +
+               "; setp.eq.s32 even, " + r + ", 0; add.s32 t, " + n + ", j; setp.ge.s32 own, t, " +
+               std::to_string(piece.distance + width) + "; setp.ne.or.s32 next, lane, 0, even; " +
+               "and.pred own, own, next; setp.ge.s32 next, t, " +
+               std::to_string(piece.distance + 2 * width) + "; setp.ne.and.s32 next, lane, " +
+               std::to_string(lanes - 1) + ", next; ";
+  text.body += "sub.s32 y, " + std::to_string(window) + ", " + r + "; ";
+  text.declareShift("y");
+  text.shift(x);
+  for (unsigned i = 0; i < count; ++i)
+    text.body += name("selp.b32 x", i) + ", " + words[i] + name(", x", i) + ", even; ";
+  text.body += "@own " + instruction + (count == 4 ? "v4.b32 " : "v2.b32 ") + name("[w", line) +
+               name("+", piece.distance * text.bits / 8) + "], " + list(x, 0, count) + "; ";
+  // The window of the own lane has the first width - j elements, that of the next lane the others.
+  text.body +=
+      "sub.s32 t, " + std::to_string(width) + ", j; selp.b32 low, t, 0, own; selp.b32 high, t, " +
+      std::to_string(width) + ", next; sub.s32 t, " + n + name(", ", piece.distance) +
+      "; min.s32 high, high, t; setp.ge.s32 q, low, high; " + name("@q bra STORED", number) + "; ";
+  storeElements(text, piece, line, words, instruction, /*ranged=*/true);
+  text.body += "} " + name("STORED", number) + ": ";
+}
+
 void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiece> pieces,
-                            unsigned bits, unsigned words, ArrayRef<Value> values,
-                            StringRef cache) {
+                            const RaggedAccess &access, ArrayRef<Value> values) {
   while (pieces.size() > mostPieces) {
-    storeRagged(builder, loc, pieces.take_front(mostPieces), bits, words,
-                values.take_front(mostPieces * words), cache);
+    storeRagged(builder, loc, pieces.take_front(mostPieces), access,
+                values.take_front(mostPieces * access.words));
     pieces = pieces.drop_front(mostPieces);
-    values = values.drop_front(mostPieces * words);
+    values = values.drop_front(mostPieces * access.words);
   }
-  Statement text(bits, 0);
-  std::string instruction = "@q st.global." + cache.str() + getType(bits);
+  Statement text(access.bits, access.words, 0);
+  text.windows = access.windows;
+  std::string instruction = "st.global." + access.cache;
+  if (access.windows)
+    text.head += ".reg .b32 lane; and.b32 lane, " + text.take(access.lane, "r") +
+                 name(", ", access.lanes - 1) + "; ";
+  if (access.bits < 32)
+    text.head += ".reg .b32 e; ";
   for (unsigned p = 0; p < pieces.size(); ++p) {
     text.begin(pieces, p);
-    for (unsigned w = 0; w < words; ++w) {
-      std::string word = text.take(values[p * words + w], "r");
-      for (unsigned e = 0; e < 32 / bits; ++e) {
-        std::string value = word;
-        // Elements above the first are shifted down, as PTX stores the low bits of a register.
-        if (e) {
-          if (!p && !w)
-            text.head += name(".reg .b32 e", e) + "; ";
-          value = name("e", e);
-          text.body += "shr.u32 " + value + ", " + word + name(", ", e * bits) + "; ";
-        }
-        std::string place = text.test(pieces[p].distance + w * (32 / bits) + e);
-        text.body += instruction + place + ", " + value + "; ";
-      }
-    }
+    SmallVector<std::string> words;
+    for (unsigned w = 0; w < access.words; ++w)
+      words.push_back(text.take(values[p * access.words + w], "r"));
+    if (access.windows)
+      storeWindow(text, pieces[p], p, text.lines - 1, words, instruction, access.lanes);
+    else
+      storeElements(text, pieces[p], text.lines - 1, words, instruction, /*ranged=*/false);
   }
   inlinePTX(builder, loc, {}, text.operands, text.head + text.body + "}",
             text.constraints + ",~{memory}");

@@ -1,9 +1,10 @@
-// Pieces of up to 16 bytes whose elements are loaded and stored one by one: rows that are not
-// aligned.
+// Pieces of up to 16 bytes of rows that are not aligned.
 #ifndef TILE_PASSES_CONVERT_TILEGPUTOLLVM_RAGGEDPIECES_H
 #define TILE_PASSES_CONVERT_TILEGPUTOLLVM_RAGGEDPIECES_H
 
 #include "mlir/IR/Builders.h"
+
+#include <string>
 
 namespace tile::gpu {
 
@@ -12,8 +13,23 @@ struct RaggedPiece {
   mlir::Value pointer; // of the first element, or of one `distance` elements before it; pieces of
                        // one line share theirs
   mlir::Value count; // i32: how many elements exist, from the pointer on; what is beyond a piece's
-                     // end counts as all
+                     // end counts as all. Below 0 by more than a tile has where none exists
+                     // whatever the place
   unsigned distance = 0;
+};
+
+/// How pieces are moved.
+struct RaggedAccess {
+  unsigned bits = 0;  ///< of an element
+  unsigned words = 0; ///< of a piece
+  std::string cache;  ///< of the instruction
+  /// Pieces are moved by way of the aligned windows around them: the tensor begins at a multiple of
+  /// 16 bytes, and of what is loaded nothing lies at this address (i64) or behind it. Null: one
+  /// element after the other.
+  mlir::Value behind;
+  bool windows = false; ///< stores: by windows where lanes are neighbours
+  unsigned lanes = 1;   ///< stores: as many lanes, a power of two, hold pieces side by side
+  mlir::Value lane;     ///< stores by windows: the lane's number, i32
 };
 
 /// True if pieces of `width` elements of `bits` bits can be moved so: they fill several words.
@@ -24,14 +40,14 @@ inline bool isRagged(unsigned bits, unsigned width) {
 /// Loads the pieces: the words of each, one after the other. Elements that do not exist have the
 /// low bits of `fill`, an i32.
 llvm::SmallVector<mlir::Value> loadRagged(mlir::OpBuilder &builder, mlir::Location loc,
-                                          llvm::ArrayRef<RaggedPiece> pieces, unsigned bits,
-                                          unsigned words, mlir::Value fill, bool readOnly,
-                                          llvm::StringRef cache);
+                                          llvm::ArrayRef<RaggedPiece> pieces,
+                                          const RaggedAccess &access, mlir::Value fill,
+                                          bool readOnly);
 
-/// Stores the elements that exist; `values` are the words of all pieces.
+/// Stores the elements that exist; `values` are the words of all pieces. By windows, all lanes of
+/// a warp get here together.
 void storeRagged(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<RaggedPiece> pieces,
-                 unsigned bits, unsigned words, llvm::ArrayRef<mlir::Value> values,
-                 llvm::StringRef cache);
+                 const RaggedAccess &access, llvm::ArrayRef<mlir::Value> values);
 
 } // namespace tile::gpu
 

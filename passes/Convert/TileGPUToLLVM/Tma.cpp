@@ -378,15 +378,15 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
         Value movedRow = move(row, firstRow),
               rowStart = advanceBy(base, movedRow, row, firstRow != nullptr, rowBytes);
         for (int64_t column : plan->columns) {
-          int64_t behind = stored - int64_t(chunk) * columns; // columns of the chunk that are stored
+          // Columns of the chunk that are stored.
+          int64_t behind = stored - int64_t(chunk) * columns;
           if (!firstColumn && column >= behind)
             continue;
           Value movedColumn = move(column, firstColumn);
           OpBuilder::InsertionGuard guard(rewriter);
           if (firstColumn && behind < columns) {
-            Value exists =
-                arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt, movedColumn,
-                                      constantI32(rewriter, loc, behind));
+            Value exists = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::slt,
+                                                 movedColumn, constantI32(rewriter, loc, behind));
             auto branch = scf::IfOp::create(rewriter, loc, exists, /*withElseRegion=*/false);
             rewriter.setInsertionPointToStart(branch.thenBlock());
           }

@@ -373,10 +373,9 @@ struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
     RankedTensorType type = op.getValue().getType();
     // Any K will do: it does not change which words there are.
     constexpr int64_t bits = 16, depth = 16;
-    auto plan = op.getValidAttr()
-                    ? makePlan(getLayout(type), depth, bits, op.getValidAttr(),
-                               type.getElementType().isInteger())
-                    : std::nullopt;
+    auto plan = op.getValidAttr() ? makePlan(getLayout(type), depth, bits, op.getValidAttr(),
+                                             type.getElementType().isInteger())
+                                  : std::nullopt;
     if (!plan)
       return llvm::to_vector(llvm::seq(0u, words));
     SmallVector<unsigned> used;

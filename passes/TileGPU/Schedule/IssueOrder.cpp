@@ -205,8 +205,7 @@ private:
         if (at != flying.end())
           flying.erase(flying.begin(), std::next(at));
         auto wait = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(),
-                                        product.getResult(), flying.size(),
-                                        product.getValidAttr());
+                                        product.getResult(), flying.size(), product.getValidAttr());
         product.getResult().replaceAllUsesExcept(wait, wait);
       }
       auto product = dyn_cast<WgmmaOp>(&op);

@@ -88,9 +88,9 @@ void tile::gpu::releaseLate(const LateReleases &found) {
   builder.setInsertionPointAfter(found.products.back());
   for (WgmmaOp product : found.products) {
     product.setAsync(true);
-    auto wait = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(),
-                                    product.getResult(), int64_t(found.products.size()),
-                                    product.getValidAttr());
+    auto wait =
+        WgmmaWaitOp::create(builder, product.getLoc(), product.getType(), product.getResult(),
+                            int64_t(found.products.size()), product.getValidAttr());
     product.getResult().replaceAllUsesExcept(wait.getResult(), wait);
   }
 

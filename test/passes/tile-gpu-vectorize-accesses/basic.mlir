@@ -24,7 +24,7 @@ tile.kernel @proven
 
 // Nothing is known of N: one element at a time, four where a check at run time allows it. Step 2: never.
 // CHECK-LABEL: tile.kernel @unknown
-// CHECK: tile.load {{.*}}tile_gpu.fastest = 0 : i64, tile_gpu.read_only, tile_gpu.vector = 1 : i64, tile_gpu.vector_if = 4 : i64}
+// CHECK: tile.load {{.*}}tile_gpu.fastest = 0 : i64, tile_gpu.read_only, tile_gpu.vector = 1 : i64, tile_gpu.vector_if = 4 : i64, tile_gpu.windows}
 // CHECK: tile.store
 // CHECK-NOT: vector
 // CHECK: tile.return
@@ -51,7 +51,7 @@ tile.kernel @unknown
 // CHECK-LABEL: tile.kernel @starts
 // CHECK: scf.for
 // CHECK: tile.load {{.*}}tile_gpu.read_only, tile_gpu.vector = 8 : i64}
-// CHECK: tile.load {{.*}}tile_gpu.vector = 1 : i64, tile_gpu.vector_if = 8 : i64}
+// CHECK: tile.load {{.*}}tile_gpu.vector = 1 : i64, tile_gpu.vector_if = 8 : i64, tile_gpu.windows}
 // CHECK: tile.store {{.*}}tile_gpu.vector = 8 : i64}
 tile.kernel @starts
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>]

@@ -1,0 +1,94 @@
+"""Rows of every length modulo 16 bytes on the emulated device, which refuses accesses outside of a
+tensor: what is loaded and stored by way of aligned windows, at the ends of rows and tensors.
+
+usage: ragged.py TILEC FOLDER
+"""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+
+TILEC, FOLDER = sys.argv[1:]
+os.makedirs(FOLDER, exist_ok=True)
+SOURCE = """
+// Rows in blocks: lanes beside each other, padding that is not 0.
+kernel blocks_of_rows[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[M, N])
+  where M in 1..=65536, N in 1..=65536 with warps(2) grid (row: M)
+{
+  for n in blocks(N, 512) { y[row, n] = load(x[row, n], pad: 7) + 1; }
+}
+// Several short rows in a program, each by a few lanes, and what padding adds to a sum.
+kernel short_rows[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[M, N], total: out f32[M])
+  where M in 1..=65536, N in 1..=65536 with warps(2) grid (i: cdiv(M, 16))
+{
+  let m = block(i, 16);
+  let n = block(0, 64);
+  let v = load(x[m, n], pad: 2);
+  y[m, n] = v;
+  total[m] = sum(v as f32, axis: 1);
+}
+// A part of each row, which begins and ends anywhere.
+kernel part_of_rows[T: dtype in {f16, f32, u8}](x: in T[M, N], y: inout T[M, N], first: i64,
+    last: i64) where M in 1..=65536, N in 1..=65536 with warps(1) grid (row: M)
+{
+  let xs = x[row, first..last];
+  let ys = y[row, first..last];
+  for n in blocks(last - first, 256) { ys[n] = xs[n] + 1; }
+}
+"""
+DTYPES = {"f16": np.float16, "f32": np.float32, "u8": np.uint8}
+source = os.path.join(FOLDER, "ragged.tile")
+with open(source, "w", encoding="utf-8") as stream:
+    stream.write(SOURCE)
+rng = np.random.default_rng(1)
+path = {name: os.path.join(FOLDER, name + ".npy") for name in ("x", "y", "total")}
+
+
+def run(kernel, dtype, x, y, arguments=(), outputs=("y",)):
+    np.save(path["x"], x)
+    np.save(path["y"], y)
+    np.save(path["total"], np.zeros(x.shape[0], np.float32))
+    line = [TILEC, "run", source, "--kernel", kernel, "-D", "T=" + dtype, "--device", "cuda"]
+    for name in ("x", "y") + (("total",) if "total" in outputs else ()):
+        line += ["--arg", f"{name}={path[name]}"]
+    for name in outputs:
+        line += ["--out", f"{name}={path[name]}"]
+    for argument in arguments:
+        line += ["--arg", argument]
+    subprocess.run(line, check=True)
+    return [np.load(path[name]) for name in outputs]
+
+
+checks = 0
+for dtype, numpy in DTYPES.items():
+    many = 16 // np.dtype(numpy).itemsize
+    ptx = subprocess.run(
+        [TILEC, source, "--kernel", "blocks_of_rows", "-D", "T=" + dtype, "--emit", "ptx"]
+        + ["--target", "sm_80", "-o", "-"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert "shfl.sync.up" in ptx and "SLOW" in ptx, ptx
+    for length in [1, 3, 1021, 2 * 1024 + 5] + [1030 + i for i in range(many)]:
+        x = rng.integers(0, 100, (3, length)).astype(numpy)
+        (y,) = run("blocks_of_rows", dtype, x, np.full_like(x, 55))
+        assert (y == x + 1).all(), (dtype, length, np.argwhere(y != x + 1))
+        checks += 1
+    for length in [1, 2, 7, 63, 64] + [33 + i for i in range(many)]:
+        x = rng.integers(0, 100, (19, length)).astype(numpy)
+        y, total = run("short_rows", dtype, x, np.full_like(x, 55), outputs=("y", "total"))
+        assert (y == x).all(), (dtype, length, np.argwhere(y != x))
+        assert (total == x.astype(np.float32).sum(1) + 2 * (64 - length)).all(), (dtype, length)
+        checks += 1
+    for first, last in [(0, 1), (1, 2), (3, 130), (5, 300), (17, 257), (600, 601)]:
+        x = rng.integers(0, 100, (3, 601)).astype(numpy)
+        y = rng.integers(0, 100, x.shape).astype(numpy)
+        wanted = y.copy()
+        wanted[:, first:last] = x[:, first:last] + 1
+        (y,) = run("part_of_rows", dtype, x, y, (f"first={first}", f"last={last}"))
+        assert (y == wanted).all(), (dtype, first, last, np.argwhere(y != wanted))
+        checks += 1
+print(checks, "shapes: right")
