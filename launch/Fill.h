@@ -23,8 +23,7 @@ inline Fill makeFill(void *data, uint64_t bits, unsigned elementBytes, unsigned 
   return fill;
 }
 
-/// Calls `write(FillBlock) -> Error` until everything is covered or it fails. 8-byte elements whose
-/// halves differ are TILE_ERROR_FILL.
+/// Calls `write(FillBlock) -> Error` until everything is covered or it fails.
 template <typename Write> Error forEachBlock(const Fill &fill, Write write) {
   struct Context {
     Write &write;

@@ -279,8 +279,7 @@ TK_CORE void tk_make_fill(tk_fill *fill, void *data, uint64_t bits, unsigned ele
 /* That of an argument; 0 where there is none, or the tensor is empty. */
 TK_CORE int tk_get_fill(const tk_kernel *k, const tile_argument *a, const tk_plan *plan, int param,
                         tk_fill *fill);
-/* Calls `write` until everything is covered or it fails. 8-byte elements whose halves differ are
- * TILE_ERROR_FILL. */
+/* Calls `write` until everything is covered or it fails. */
 TK_CORE tile_code tk_each_block(const tk_fill *fill,
                                 tile_code (*write)(const tk_block *block, void *context),
                                 void *context);

@@ -53,6 +53,31 @@ TK_CORE int tk_get_fill(const tk_kernel *k, const tile_argument *a, const tk_pla
   return 1;
 }
 
+/* The driver writes 4 bytes at most: the lower and the upper halves of cells of 8 bytes are two
+ * tensors, whose longest dimension comes last, as the rows of a block. */
+static tile_code tk_each_half(const tk_fill *fill,
+                              tile_code (*write)(const tk_block *block, void *context),
+                              void *context) {
+  tk_fill half = *fill;
+  unsigned longest = 0, last = fill->rank ? fill->rank - 1 : 0, i;
+  tile_code code;
+  for (i = 0; i <= last; ++i) {
+    half.strides[i] = tk_wrap_mul(fill->strides[i], 2);
+    longest = fill->shape[i] > fill->shape[longest] ? i : longest;
+  }
+  half.shape[last] = fill->shape[longest];
+  half.shape[longest] = fill->shape[last];
+  half.strides[last] = tk_wrap_mul(fill->strides[longest], 2);
+  half.strides[longest] = tk_wrap_mul(fill->strides[last], 2);
+  half.elementBytes = 4;
+  code = tk_each_block(&half, write, context);
+  if (code)
+    return code;
+  half.bits = fill->bits >> 32;
+  half.data = (char *)fill->data + 4;
+  return tk_each_block(&half, write, context);
+}
+
 TK_CORE tile_code tk_each_block(const tk_fill *fill,
                                 tile_code (*write)(const tk_block *block, void *context),
                                 void *context) {
@@ -63,11 +88,8 @@ TK_CORE tile_code tk_each_block(const tk_fill *fill,
   block.value = (uint32_t)fill->bits;
   block.cellBytes = fill->elementBytes;
   if (fill->elementBytes == 8) {
-    if ((uint32_t)fill->bits != (uint32_t)(fill->bits >> 32)) {
-      tk_clear();
-      tk_say("a fill value of 8 bytes must have equal halves");
-      return TILE_ERROR_FILL;
-    }
+    if ((uint32_t)fill->bits != (uint32_t)(fill->bits >> 32))
+      return tk_each_half(fill, write, context);
     block.cellBytes = 4;
     cells = 2;
   }

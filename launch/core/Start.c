@@ -96,11 +96,6 @@ static tile_code tk_write_block(const tk_block *b, void *context) {
 TK_CORE tile_code tk_fill_device(const tk_driver *driver, const tk_kernel *k, const tk_fill *fill,
                                  void *stream) {
   tk_fill_target target = {driver, k, stream};
-  if (fill->elementBytes == 8 && (uint32_t)fill->bits != (uint32_t)(fill->bits >> 32)) {
-    tk_about(k);
-    tk_say("a fill value of 8 bytes must have equal halves");
-    return TILE_ERROR_FILL;
-  }
   return tk_each_block(fill, tk_write_block, &target);
 }
 

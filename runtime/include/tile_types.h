@@ -33,7 +33,7 @@ typedef enum tile_code {
   TILE_ERROR_ALIGNMENT = 27,
   TILE_ERROR_OVERLAP = 28,
   TILE_ERROR_GRID = 29,     /* more than 2^31 - 1 programs */
-  TILE_ERROR_FILL = 30,     /* a fill value that cannot be written */
+  TILE_ERROR_FILL = 30,     /* of former versions: fills of 8 bytes whose halves differ */
   TILE_ERROR_RESIDENCY = 31 /* memory that the kernel's device does not reach */
 } tile_code;
 

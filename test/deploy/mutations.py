@@ -33,7 +33,7 @@ ERROR = re.compile(
 )
 # Functions whose every statement is a rule.
 RULES = {
-    "Fill.c": ("tk_make_fill", "tk_get_fill", "tk_each_block", "tk_fill_axis"),
+    "Fill.c": ("tk_make_fill", "tk_get_fill", "tk_each_half", "tk_each_block", "tk_fill_axis"),
     "Map.c": ("tk_map_dtype", "tk_describe", "tk_encode_map"),
     "Start.c": ("tk_write_block", "tk_fill_device", "tk_count_blocks", "tk_start"),
 }
@@ -45,8 +45,6 @@ EQUIVALENT = {
     "tk_check_contracts: return tk_fail(k, TILE_ERROR_CONTRACT, s->line);#2": """tilec writes
     multiples as contracts, too, which are first; ValidateTest (Divisibility) has a manifest
     without""",
-    "tk_each_block: return TILE_ERROR_FILL;": """tk_fill_device says it first, and the CPU fills
-    otherwise; FillTest (EightByteElements) sees it""",
     "tk_each_block: block.cellBytes = 4;": """the driver's call is that of 4 bytes for 8, too;
     FillTest (EightByteElements) sees it""",
     "tk_each_block: block.pitchBytes = tk_wrap_mul(fill->elementBytes, block.width);": """of a

@@ -26,7 +26,7 @@ const Operand &Decoder::operand(size_t i) const {
 }
 
 unsigned Decoder::bitsOf(const std::string &type) {
-  if (type == "f16x2" || type == "bf16x2")
+  if (type == "f16x2" || type == "bf16x2" || type == "s16x2" || type == "u16x2")
     return 32;
   if (type == "bf16" || type == "e4m3x2" || type == "e5m2x2")
     return 16;

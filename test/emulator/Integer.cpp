@@ -180,6 +180,31 @@ Step logic(Warp &w, const Op &op, uint32_t m) {
       });
 }
 
+/// An instruction of two numbers for each half of 32 bits.
+template <class T, class F> Step pairs(Warp &w, const Op &op, uint32_t m, F f) {
+  return binary<uint32_t, uint32_t>(w, op, m, [f](uint32_t a, uint32_t b) {
+    auto half = [](T value) { return uint32_t(std::make_unsigned_t<T>(value)); };
+    return half(f(T(a), T(b))) | half(f(T(a >> 16), T(b >> 16))) << 16;
+  });
+}
+
+/// add, min and max of pairs of 16 bits (sm_90 and later).
+template <class T> Execute choosePairs(const std::string &name) {
+  if (name == "add")
+    return [](Warp &w, const Op &o, uint32_t m) {
+      return pairs<T>(w, o, m, [](T a, T b) { return T(uint32_t(a) + uint32_t(b)); });
+    };
+  if (name == "min")
+    return [](Warp &w, const Op &o, uint32_t m) {
+      return pairs<T>(w, o, m, [](T a, T b) { return std::min(a, b); });
+    };
+  if (name == "max")
+    return [](Warp &w, const Op &o, uint32_t m) {
+      return pairs<T>(w, o, m, [](T a, T b) { return std::max(a, b); });
+    };
+  return nullptr;
+}
+
 /// and, or, xor, not of predicates, as masks.
 bool decodePredicate(Decoder &d, Op &op) {
   bool negated = false;
@@ -208,6 +233,14 @@ bool decodeInteger(Decoder &d, Op &op) {
     return decodePredicate(d, op);
   if (type[0] == 'f' || type[0] == 'e' || type.compare(0, 2, "bf") == 0)
     return false;
+  if (type == "s16x2" || type == "u16x2") {
+    d.allow({});
+    op.d = d.result(0, 32);
+    op.a = d.source(1, 32);
+    op.b = d.source(2, 32);
+    op.run = type == "s16x2" ? choosePairs<int16_t>(name) : choosePairs<uint16_t>(name);
+    return op.run != nullptr;
+  }
   unsigned bits = Decoder::bitsOf(type);
   if (name == "mul" || name == "mad") {
     d.allow({"lo", "hi", "wide"});

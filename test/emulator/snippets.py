@@ -166,6 +166,15 @@ def turned(lane):
     return first | (first + 4) << 16 if lane // 4 % 2 == 0 else 0
 
 
+def paired(values):
+    """What add, min and max of pairs with -1 and -32768 make of them."""
+    lower, upper = values & 0xFFFF, values >> 16
+    sums = (lower - 1) & 0xFFFF | ((upper ^ 0x8000) & 0xFFFF) << 16
+    least = np.where(lower < 0x8000, 0xFFFF, lower) | 0x8000 << 16
+    most = 0xFFFF | np.maximum(upper, 0x8000) << 16
+    return sums ^ least ^ most
+
+
 ONE = np.float32(1.0000001)
 ROWS = np.repeat(np.arange(8), 4).astype(np.float16)
 # name: (input, expected)
@@ -173,6 +182,7 @@ ANSWERS = {
     "integers": (U32, low([mixed(int(v)) for v in U32])),
     "inserted bits": (U32, low([(int(i) & 15) << 30 & 0xFFFFFFFF | 0xFFFFFFF for i in LANES])),
     "shifts clamp": (U32, low([-1 if i & 16 else 0 for i in LANES])),
+    "integer pairs": (U32, low(paired(U32.astype(np.int64)))),
     "wide products": (U32, (LANES * -3 + 5).astype(np.uint64)),
     "division by 0": (U32, low([(7 if i & 1 else -1) + 2**31 for i in LANES])),
     "fma rounds once": (F32, floats(F32.astype(np.float64) ** 2 - np.float64(ONE))),

@@ -111,7 +111,7 @@ keep = []
 SYMBOLS = ",".join(
     """gather count twice_T_f16 twice_T_f32 plus times wide nibbles axis axes strided many product
     backward matmul_T_f16 softmax_T_f16 softmax_T_f16_short cut packed""".split()
-    + [f"cover_T_{name}" for name in ("i8", "f16", "f32", "i64")]
+    + [f"cover_T_{name}" for name in ("i8", "f16", "f32", "f64", "i64")]
     + [f"into_T_{name}" for name in "i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64".split()]
     + [""]
 ).encode()

@@ -86,7 +86,7 @@ LAYOUTS = {
 def callEffects():
     for name, (shape, strides) in LAYOUTS.items():
         show(name, cover(shape, strides), "cover")
-    for name, dtype in (("i8", I8), ("f16", F16), ("i64", I64)):
+    for name, dtype in (("i8", I8), ("f16", F16), ("i64", I64), ("f64", F64)):
         show("row of " + name, cover(*LAYOUTS["dense"], dtype=dtype), "cover")
         show("rows of " + name, cover(*LAYOUTS["rows"], dtype=dtype), "cover")
     show("fill and launch", cover(*LAYOUTS["dense"], n=1000), "cover")
@@ -153,7 +153,7 @@ def callHost():
     """Each fill, in memory of this process that is all 0: whether it wrote each element of the
     tensor, and nothing else."""
     for name, (shape, strides) in LAYOUTS.items():
-        for dtype, bytes_ in (("i8", 1), ("f16", 2), ("f32", 4), ("i64", 8)):
+        for dtype, bytes_ in (("i8", 1), ("f16", 2), ("f32", 4), ("i64", 8), ("f64", 8)):
             memory = (ctypes.c_ubyte * 8192)()
             at = (ctypes.addressof(memory) + 1023) // 1024 * 1024
             one = {
@@ -161,12 +161,13 @@ def callHost():
                 "f16": b"\x00\xbc",
                 "f32": b"\x00\x00\x80\xbf",
                 "i64": b"\xff" * 8,
+                "f64": b"\x00" * 6 + b"\xf0\xbf",
             }[dtype]
             code, text = side.call(
                 "cover",
                 (fake_cuda.Argument * 2)(
                     tensor(
-                        {"i8": I8, "f16": F16, "f32": F32, "i64": I64}[dtype], at, shape, strides
+                        {"i8": I8, "f16": F16, "f32": F32, "i64": I64, "f64": F64}[dtype], at, shape, strides
                     ),
                     scalar(I32, 0),
                 ),
