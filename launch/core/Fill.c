@@ -71,11 +71,9 @@ static tile_code tk_each_half(const tk_fill *fill,
   half.strides[longest] = tk_wrap_mul(fill->strides[last], 2);
   half.elementBytes = 4;
   code = tk_each_block(&half, write, context);
-  if (code)
-    return code;
   half.bits = fill->bits >> 32;
   half.data = (char *)fill->data + 4;
-  return tk_each_block(&half, write, context);
+  return code ? code : tk_each_block(&half, write, context);
 }
 
 TK_CORE tile_code tk_each_block(const tk_fill *fill,

@@ -89,6 +89,7 @@ def callEffects():
     for name, dtype in (("i8", I8), ("f16", F16), ("i64", I64), ("f64", F64)):
         show("row of " + name, cover(*LAYOUTS["dense"], dtype=dtype), "cover")
         show("rows of " + name, cover(*LAYOUTS["rows"], dtype=dtype), "cover")
+    show("gaps of f64", cover(*LAYOUTS["gaps"], dtype=F64), "cover")
     show("fill and launch", cover(*LAYOUTS["dense"], n=1000), "cover")
     show("refused launch", cover(*LAYOUTS["dense"], n=1000), "cover", refused=1)
     show("refused fill", cover(*LAYOUTS["dense"]), "cover", isFull=True)
@@ -167,7 +168,10 @@ def callHost():
                 "cover",
                 (fake_cuda.Argument * 2)(
                     tensor(
-                        {"i8": I8, "f16": F16, "f32": F32, "i64": I64, "f64": F64}[dtype], at, shape, strides
+                        {"i8": I8, "f16": F16, "f32": F32, "i64": I64, "f64": F64}[dtype],
+                        at,
+                        shape,
+                        strides,
                     ),
                     scalar(I32, 0),
                 ),
