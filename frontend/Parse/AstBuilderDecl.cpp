@@ -7,18 +7,18 @@
 using namespace tile;
 using namespace tile::ast;
 
-Range AstBuilder::range(const antlr4::Token *token) const { return tokenRange(file, token); }
+Range TreeReader::range(const antlr4::Token *token) const { return tokenRange(file, token); }
 
-Range AstBuilder::range(const antlr4::ParserRuleContext *context) const {
+Range TreeReader::range(const antlr4::ParserRuleContext *context) const {
   return range(context->start).join(range(context->stop));
 }
 
-Ident AstBuilder::ident(TileParser::NameContext *context) const {
+Ident TreeReader::ident(TileParser::NameContext *context) const {
   Range place = range(context);
   return {{place}, text(place).str()};
 }
 
-Ident AstBuilder::ident(antlr4::tree::TerminalNode *node) const {
+Ident TreeReader::ident(antlr4::tree::TerminalNode *node) const {
   Range place = range(node);
   return {{place}, text(place).str()};
 }
@@ -166,21 +166,6 @@ Param AstBuilder::param(TileParser::ParamContext *context) {
   out.count = optional(context->count);
   out.defaultValue = optional(context->init);
   out.condition = optional(context->cond);
-  return out;
-}
-
-TypeSpec AstBuilder::typeSpec(TileParser::TypeSpecContext *context) {
-  TypeSpec out;
-  out.range = range(context);
-  out.name = ident(context->ID());
-  out.hasShape = context->LBRACKET() != nullptr;
-  out.dims = exprs(context->expr());
-  for (TileParser::StrideContext *entry : context->stride()) {
-    Stride stride;
-    stride.range = range(entry);
-    stride.value = optional(entry->expr());
-    out.strides.push_back(std::move(stride));
-  }
   return out;
 }
 

@@ -93,7 +93,7 @@ static unsigned precedence(BinaryOp op) {
 
 /// Any rule from `expr` down to `primary`. Rules that only pass through are skipped, so that the
 /// builder recurses once for each level of the AST, not for each level of precedence.
-ExprPtr AstBuilder::expr(antlr4::ParserRuleContext *context) {
+ExprPtr ExprBuilder::expr(antlr4::ParserRuleContext *context) {
   for (;;) {
     switch (context->getRuleIndex()) {
     case TileParser::RuleCast:
@@ -117,7 +117,7 @@ ExprPtr AstBuilder::expr(antlr4::ParserRuleContext *context) {
   }
 }
 
-std::vector<ExprPtr> AstBuilder::exprs(const Ptrs<TileParser::ExprContext> &contexts) {
+std::vector<ExprPtr> ExprBuilder::exprs(const Ptrs<TileParser::ExprContext> &contexts) {
   std::vector<ExprPtr> out;
   for (TileParser::ExprContext *context : contexts)
     out.push_back(expr(context));
@@ -129,7 +129,7 @@ std::vector<ExprPtr> AstBuilder::exprs(const Ptrs<TileParser::ExprContext> &cont
 /// Later passes recurse over expressions without a limit of their own: this one is theirs. Called
 /// for each node as it is finished, so that no tree higher than the limit is ever walked, not even
 /// to destroy it.
-ExprPtr AstBuilder::limitDepth(ExprPtr node, unsigned below) {
+ExprPtr ExprBuilder::limitDepth(ExprPtr node, unsigned below) {
   node->depth = below + 1;
   if (node->depth <= maxExprDepth)
     return node;
@@ -145,7 +145,7 @@ ExprPtr AstBuilder::limitDepth(ExprPtr node, unsigned below) {
 /// from the left.
 /// Recursion is bounded by the number of levels of precedence: `precedence + 1` grows with each
 /// call, and operators of one level are taken by the loop.
-ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context, size_t &at, unsigned least) {
+ExprPtr ExprBuilder::chain(antlr4::ParserRuleContext *context, size_t &at, unsigned least) {
   auto operand = [&](size_t i) {
     return static_cast<antlr4::ParserRuleContext *>(context->children[i]);
   };
@@ -175,7 +175,7 @@ ExprPtr AstBuilder::chain(antlr4::ParserRuleContext *context, size_t &at, unsign
   return left;
 }
 
-ExprPtr AstBuilder::cast(TileParser::CastContext *context) {
+ExprPtr ExprBuilder::cast(TileParser::CastContext *context) {
   ExprPtr operand = expr(context->unary());
   Range whole = range(context);
   // `x as f16 as f32` converts from the left to the right, each time the whole before it.
@@ -195,7 +195,7 @@ ExprPtr AstBuilder::cast(TileParser::CastContext *context) {
 
 /// A prefix and its operand, or what suffixes stand behind.
 /// Suffixes bind tighter than prefixes: `-x[0]` is -(x[0]).
-ExprPtr AstBuilder::unary(TileParser::UnaryContext *context) {
+ExprPtr ExprBuilder::unary(TileParser::UnaryContext *context) {
   if (TileParser::PrimaryContext *inner = context->primary()) {
     ExprPtr base = primary(inner);
     for (size_t i = 1; i < context->children.size(); ++i)
@@ -215,7 +215,7 @@ ExprPtr AstBuilder::unary(TileParser::UnaryContext *context) {
 }
 
 /// The node takes `base` over; the height counts its arguments as well (`grow`).
-ExprPtr AstBuilder::suffix(ExprPtr base, TileParser::SuffixContext *context) {
+ExprPtr ExprBuilder::suffix(ExprPtr base, TileParser::SuffixContext *context) {
   Range place = range(context);
   Range whole = base->range.join(place);
   unsigned below = base->depth;
@@ -254,7 +254,7 @@ ExprPtr AstBuilder::suffix(ExprPtr base, TileParser::SuffixContext *context) {
   return limitDepth(std::move(out), below);
 }
 
-Subscript AstBuilder::subscript(TileParser::SubscriptContext *context) {
+Subscript ExprBuilder::subscript(TileParser::SubscriptContext *context) {
   Subscript out;
   out.range = range(context);
   if (context->COLON()) {
@@ -274,7 +274,7 @@ Subscript AstBuilder::subscript(TileParser::SubscriptContext *context) {
   return out;
 }
 
-std::vector<Argument> AstBuilder::arguments(TileParser::ArgumentsContext *context) {
+std::vector<Argument> ExprBuilder::arguments(TileParser::ArgumentsContext *context) {
   std::vector<Argument> out;
   for (TileParser::ArgumentContext *entry : context->argument()) {
     Argument argument;
@@ -290,7 +290,7 @@ std::vector<Argument> AstBuilder::arguments(TileParser::ArgumentsContext *contex
   return out;
 }
 
-ExprPtr AstBuilder::primary(TileParser::PrimaryContext *context) {
+ExprPtr ExprBuilder::primary(TileParser::PrimaryContext *context) {
   if (auto *atom = dynamic_cast<TileParser::LiteralPrimaryContext *>(context))
     return literal(atom->literal());
   if (dynamic_cast<TileParser::NamePrimaryContext *>(context)) {
@@ -325,4 +325,19 @@ ExprPtr AstBuilder::primary(TileParser::PrimaryContext *context) {
   }
   out->range = range(context);
   return limitDepth(std::move(out), below);
+}
+
+TypeSpec ExprBuilder::typeSpec(TileParser::TypeSpecContext *context) {
+  TypeSpec out;
+  out.range = range(context);
+  out.name = ident(context->ID());
+  out.hasShape = context->LBRACKET() != nullptr;
+  out.dims = exprs(context->expr());
+  for (TileParser::StrideContext *entry : context->stride()) {
+    Stride stride;
+    stride.range = range(entry);
+    stride.value = optional(entry->expr());
+    out.strides.push_back(std::move(stride));
+  }
+  return out;
 }

@@ -6,7 +6,7 @@ using namespace tile::ast;
 
 /// One report a block: behind the first statement that leaves it all others are out of reach as
 /// well.
-Block AstBuilder::block(TileParser::BlockContext *context) {
+Block StmtBuilder::block(TileParser::BlockContext *context) {
   Block out;
   out.range = range(context);
   for (TileParser::StatementContext *entry : context->statement())
@@ -24,7 +24,7 @@ Block AstBuilder::block(TileParser::BlockContext *context) {
   return out;
 }
 
-StmtPtr AstBuilder::statement(TileParser::StatementContext *context) {
+StmtPtr StmtBuilder::statement(TileParser::StatementContext *context) {
   StmtPtr out;
   if (auto *let = dynamic_cast<TileParser::LetStatementContext *>(context))
     out = letStatement(let);
@@ -44,7 +44,7 @@ StmtPtr AstBuilder::statement(TileParser::StatementContext *context) {
   return out;
 }
 
-Pattern AstBuilder::pattern(TileParser::PatternContext *context) {
+Pattern StmtBuilder::pattern(TileParser::PatternContext *context) {
   Pattern out;
   out.range = range(context);
   out.isTuple = context->LPAREN() != nullptr;
@@ -53,7 +53,7 @@ Pattern AstBuilder::pattern(TileParser::PatternContext *context) {
   return out;
 }
 
-StmtPtr AstBuilder::letStatement(TileParser::LetStatementContext *context) {
+StmtPtr StmtBuilder::letStatement(TileParser::LetStatementContext *context) {
   auto out = std::make_unique<LetStmt>();
   out->isVar = context->VAR() != nullptr;
   out->pattern = pattern(context->pattern());
@@ -91,7 +91,7 @@ static std::optional<BinaryOp> assignedOp(size_t token) {
 }
 
 /// Reports a left side that is neither a name, nor a tuple of names, nor subscripted.
-void AstBuilder::checkTarget(const Expr &target) {
+void StmtBuilder::checkTarget(const Expr &target) {
   bool good = llvm::isa<NameExpr, SubscriptExpr>(target);
   if (auto *tuple = llvm::dyn_cast<TupleExpr>(&target)) {
     good = true;
@@ -107,7 +107,7 @@ void AstBuilder::checkTarget(const Expr &target) {
         .note("assign to a `var`, to a tuple of them, or store to `x[...]`");
 }
 
-StmtPtr AstBuilder::simpleStatement(TileParser::SimpleStatementContext *context) {
+StmtPtr StmtBuilder::simpleStatement(TileParser::SimpleStatementContext *context) {
   ExprPtr first = expr(context->target);
   if (!context->assignOp()) {
     // A call may store, or be refused later; any other expression computes a value that nobody
@@ -133,7 +133,7 @@ StmtPtr AstBuilder::simpleStatement(TileParser::SimpleStatementContext *context)
   return out;
 }
 
-StmtPtr AstBuilder::ifStatement(TileParser::IfStmtContext *context) {
+StmtPtr StmtBuilder::ifStatement(TileParser::IfStmtContext *context) {
   auto out = std::make_unique<IfStmt>();
   out->range = range(context);
   out->isConst = context->CONST() != nullptr;
@@ -150,7 +150,7 @@ StmtPtr AstBuilder::ifStatement(TileParser::IfStmtContext *context) {
   return out;
 }
 
-StmtPtr AstBuilder::forStatement(TileParser::ForStatementContext *context) {
+StmtPtr StmtBuilder::forStatement(TileParser::ForStatementContext *context) {
   auto out = std::make_unique<ForStmt>();
   out->isConst = context->CONST() != nullptr;
   out->variable = ident(context->name());
@@ -171,7 +171,7 @@ StmtPtr AstBuilder::forStatement(TileParser::ForStatementContext *context) {
   return out;
 }
 
-StmtPtr AstBuilder::whileStatement(TileParser::WhileStatementContext *context) {
+StmtPtr StmtBuilder::whileStatement(TileParser::WhileStatementContext *context) {
   auto out = std::make_unique<WhileStmt>();
   out->condition = expr(context->expr());
   out->attributes = attributes(context->attributes());
@@ -181,13 +181,13 @@ StmtPtr AstBuilder::whileStatement(TileParser::WhileStatementContext *context) {
   return out;
 }
 
-StmtPtr AstBuilder::returnStatement(TileParser::ReturnStatementContext *context) {
+StmtPtr StmtBuilder::returnStatement(TileParser::ReturnStatementContext *context) {
   auto out = std::make_unique<ReturnStmt>();
   out->value = optional(context->expr());
   return out;
 }
 
-StmtPtr AstBuilder::jumpStatement(TileParser::JumpStatementContext *context) {
+StmtPtr StmtBuilder::jumpStatement(TileParser::JumpStatementContext *context) {
   auto out = std::make_unique<JumpStmt>();
   out->isBreak = context->BREAK() != nullptr;
   if (!loops)
@@ -195,7 +195,7 @@ StmtPtr AstBuilder::jumpStatement(TileParser::JumpStatementContext *context) {
   return out;
 }
 
-std::vector<Attribute> AstBuilder::attributes(TileParser::AttributesContext *context) {
+std::vector<Attribute> StmtBuilder::attributes(TileParser::AttributesContext *context) {
   std::vector<Attribute> out;
   if (!context)
     return out;

@@ -14,7 +14,7 @@ using namespace tile;
 
 /// The counterpart of an opening bracket; null if there is none.
 /// Linear in the tokens, as all searches here; syntax errors are few (SyntaxErrors::syntaxError).
-const Token *Mistake::closing(const Token *open) const {
+const Token *ErrorSite::closing(const Token *open) const {
   unsigned depth = 0;
   for (const Token *token = open; token; token = after(token)) {
     if (isOneOf(token, {TileParser::LPAREN, TileParser::LBRACKET, TileParser::LBRACE}))
@@ -28,7 +28,7 @@ const Token *Mistake::closing(const Token *open) const {
 
 /// The first of the types from `from` on that stands in no bracket opened behind `from`; null where
 /// a bracket closes before.
-const Token *Mistake::findAfter(const Token *from, std::initializer_list<size_t> types) const {
+const Token *ErrorSite::findAfter(const Token *from, std::initializer_list<size_t> types) const {
   for (const Token *token = from; token; token = after(token)) {
     if (isOneOf(token, types))
       return token;
@@ -42,12 +42,12 @@ const Token *Mistake::findAfter(const Token *from, std::initializer_list<size_t>
   return nullptr;
 }
 
-llvm::StringRef Mistake::between(const Token *first, const Token *last) const {
+llvm::StringRef ErrorSite::between(const Token *first, const Token *last) const {
   return diagnostics.sources().text(range(first).join(range(last)));
 }
 
 /// `std::max`, `f32::MIN`, `f::<3>(x)`.
-bool Mistake::reportPath() {
+bool ForeignMistake::reportPath() {
   const Token *first = isOneOf(previous, {TileParser::COLON}) ? previous : found;
   const Token *second = isOneOf(first, {TileParser::COLON}) ? after(first) : nullptr;
   if (!isOneOf(second, {TileParser::COLON}) || !adjacent(first, second))
@@ -92,7 +92,7 @@ bool Mistake::reportPath() {
 }
 
 /// `(float)s`.
-bool Mistake::reportCast() {
+bool ForeignMistake::reportCast() {
   const Token *type = isOneOf(previous, {TileParser::RPAREN}) ? before(previous) : nullptr;
   const Token *open = isOneOf(type, {TileParser::ID}) ? before(type) : nullptr;
   std::string dtype = type ? dtypeOfC(text(type)) : "";
@@ -122,7 +122,7 @@ bool Mistake::reportCast() {
 }
 
 /// `&x[i]`, `*p`.
-bool Mistake::reportPointer() {
+bool ForeignMistake::reportPointer() {
   // Left to reportForeignParameter, which knows more of it.
   bool isVariadic = isOneOf(found, {TileParser::STAR}) && // of a call: `f(*args)`
                     rule == TileParser::RuleArguments;
@@ -140,7 +140,7 @@ bool Mistake::reportPointer() {
 }
 
 /// `x[i * 16 : i * 16 + 16]`, `x[:8]`.
-bool Mistake::reportSlice() {
+bool ForeignMistake::reportSlice() {
   const Token *open = openBracket();
   const Token *colon = isOneOf(previous, {TileParser::COLON}) ? previous : found;
   if (!isOneOf(open, {TileParser::LBRACKET}) || !isOneOf(colon, {TileParser::COLON}) ||
@@ -185,7 +185,7 @@ bool Mistake::reportSlice() {
 }
 
 /// `for (int k = 0; k < N; k += 256)`, `for j in 1:N`.
-bool Mistake::reportForeignLoop() {
+bool ForeignMistake::reportForeignLoop() {
   if (isOneOf(previous, {TileParser::FOR}) && isOneOf(found, {TileParser::LPAREN})) {
     const Token *close = closing(found);
     auto report = diagnostics.report(diag::expectedToken, range(found), "a name", describe(found));
@@ -209,7 +209,7 @@ bool Mistake::reportForeignLoop() {
 }
 
 /// `k in 0..N step 256` of `(int k = 0; k < N; k += 256)`; empty where it counts otherwise.
-std::string Mistake::counterOf(const Token *open, const Token *close) const {
+std::string ForeignMistake::counterOf(const Token *open, const Token *close) const {
   const Token *name = after(open);
   if (isOneOf(after(name), {TileParser::ID})) // a type before it
     name = after(name);
@@ -243,7 +243,7 @@ std::string Mistake::counterOf(const Token *open, const Token *close) const {
 }
 
 /// `float* x`, `const int n` among parameters, and `BLOCK: tl.constexpr`.
-bool Mistake::reportParameter() {
+bool ForeignMistake::reportParameter() {
   bool isKernel = rule == TileParser::RuleKernelDecl || rule == TileParser::RuleParam ||
                   rule == TileParser::RuleTypeSpec,
        isFunction = rule == TileParser::RuleFnDecl || rule == TileParser::RuleFnParam;
@@ -291,7 +291,7 @@ bool Mistake::reportParameter() {
 }
 
 /// `let s, t = f(x)`, `let mut s`.
-bool Mistake::reportPattern() {
+bool ForeignMistake::reportPattern() {
   const Token *start = statementStart();
   if (isOneOf(previous, {TileParser::ID}) && text(previous) == "mut" &&
       isOneOf(found, {TileParser::ID}) && isOneOf(before(previous), {TileParser::LET})) {
@@ -317,7 +317,7 @@ bool Mistake::reportPattern() {
 }
 
 /// `a .* b`.
-bool Mistake::reportDottedOperator() {
+bool ForeignMistake::reportDottedOperator() {
   if (!isOneOf(previous, {TileParser::DOT}) || !adjacent(previous, found) ||
       !isOneOf(found, {TileParser::STAR, TileParser::PLUS, TileParser::MINUS, TileParser::SLASH,
                        TileParser::CARET}))
@@ -334,7 +334,7 @@ bool Mistake::reportDottedOperator() {
 
 /// Forms with a sign of their own first; reportParameter and reportPointer take whatever begins
 /// with a word or a star.
-bool Mistake::reportForeignForm() {
+bool ForeignMistake::reportForeignForm() {
   return reportPath() || reportCast() || reportForeignLoop() || reportSlice() || reportPattern() ||
          reportDottedOperator() || reportParameter() || reportPointer();
 }

@@ -11,7 +11,7 @@ using namespace tile;
 /// `and`, `or`, `not`, `**`, `a if c else b`.
 /// Words such as `and` are names to the lexer. They are operators only where the parser wanted one:
 /// an expression may well use a variable of that name.
-bool Mistake::reportForeignOperator() {
+bool ForeignMistake::reportForeignOperator() {
   auto expectedFound = [&](llvm::StringRef wanted, const Token *token) {
     return diagnostics.report(diag::expectedToken, range(token), wanted, describe(token));
   };
@@ -52,7 +52,7 @@ bool Mistake::reportForeignOperator() {
 }
 
 /// Variable numbers of parameters.
-bool Mistake::reportForeignParameter() {
+bool ForeignMistake::reportForeignParameter() {
   bool isFunction = rule == TileParser::RuleFnDecl || rule == TileParser::RuleFnParam,
        isKernel = rule == TileParser::RuleKernelDecl || rule == TileParser::RuleParam,
        isCall = rule == TileParser::RuleArguments;
@@ -82,7 +82,7 @@ bool Mistake::reportForeignParameter() {
 /// The first token of the statement or declaration in which the error is.
 /// Brackets that are closed are gone over; one that is open is inside of the statement, and passed.
 /// Null where the error is at the statement's first token.
-const Token *Mistake::statementStart() const {
+const Token *ErrorSite::statementStart() const {
   const Token *first = nullptr;
   unsigned closed = 0;
   for (const Token *token = previous; token; first = token, token = before(token)) {
@@ -97,7 +97,7 @@ const Token *Mistake::statementStart() const {
 }
 
 /// Two words where a statement begins with one: `elif c`, `int i`, `lett x`.
-bool Mistake::reportForeignStatement() {
+bool ForeignMistake::reportForeignStatement() {
   const Token *start = statementStart();
   if (!isOneOf(start, {TileParser::ID}) || start == found || !openBracket())
     return false;
@@ -152,7 +152,7 @@ bool Mistake::reportForeignStatement() {
 }
 
 /// Misspelt and foreign words that begin a declaration or a clause.
-bool Mistake::reportForeignDecl() {
+bool ForeignMistake::reportForeignDecl() {
   if (!isOneOf(found, {TileParser::ID}) || (!expectsDecl() && !expectsClause()))
     return false;
   auto report =
@@ -176,7 +176,7 @@ bool Mistake::reportForeignDecl() {
 /// `a // b` divides in other languages: here the rest of the line is a comment, and the error is in
 /// the next line. Only a comment that reads like code counts, so that a remark in prose is not
 /// blamed.
-const Token *Mistake::swallowedCode() const {
+const Token *ForeignMistake::swallowedCode() const {
   for (size_t i = previous ? previous->getTokenIndex() + 1 : tokens.size(); i < tokens.size();
        ++i) {
     const Token *token = tokens.get(i);
@@ -196,12 +196,12 @@ const Token *Mistake::swallowedCode() const {
   return nullptr;
 }
 
-void Mistake::addSlashNote(DiagnosticBuilder &report, const Token *comment) const {
+void ForeignMistake::addSlashNote(DiagnosticBuilder &report, const Token *comment) const {
   report.note(range(comment), "'//' begins a comment; '/' divides integers and rounds toward zero");
 }
 
 /// `import math`, `from std.activations import gelu`.
-bool Mistake::reportForeignImport() {
+bool ForeignMistake::reportForeignImport() {
   if (rule == TileParser::RuleImportDecl && isOneOf(found, {TileParser::ID}) &&
       isOneOf(previous, {TileParser::IMPORT})) {
     auto report =
@@ -238,7 +238,7 @@ bool Mistake::reportForeignImport() {
 
 /// In this order, since later ones take more: reportForeignDecl reports any word where a
 /// declaration or clause should be.
-bool Mistake::reportForeign() {
+bool ForeignMistake::reportForeign() {
   return reportForeignOperator() || reportForeignForm() || reportForeignParameter() ||
          reportForeignStatement() || reportForeignImport() || reportForeignDecl();
 }

@@ -18,7 +18,7 @@ static std::string withoutUnderscores(llvm::StringRef text) {
   return out;
 }
 
-ExprPtr AstBuilder::literal(TileParser::LiteralContext *context) {
+ExprPtr ExprBuilder::literal(TileParser::LiteralContext *context) {
   Range place = range(context);
   switch (context->start->getType()) {
   case TileParser::INT:
@@ -46,7 +46,7 @@ ExprPtr AstBuilder::literal(TileParser::LiteralContext *context) {
 }
 
 /// The value has no sign and up to 64 bits: which dtype it must fit is known later.
-ExprPtr AstBuilder::intLiteral(Range place) {
+ExprPtr ExprBuilder::intLiteral(Range place) {
   auto node = std::make_unique<IntLiteral>();
   node->range = place;
   std::string digits = withoutUnderscores(text(place));
@@ -107,8 +107,8 @@ static std::string spellPower(uint64_t base, bool isNegative, uint64_t exponent,
 
 /// Warns of `2^41` and `10^6`, which are powers elsewhere. Beside another operation on bits it is
 /// one, too. `at` numbers the '^' among the operands and operators of `arithmetic`.
-void AstBuilder::warnOfPower(antlr4::ParserRuleContext *arithmetic, size_t at,
-                             const BinaryExpr &node) {
+void ExprBuilder::warnOfPower(antlr4::ParserRuleContext *arithmetic, size_t at,
+                              const BinaryExpr &node) {
   const std::vector<antlr4::tree::ParseTree *> &parts = arithmetic->children;
   auto operand = [&](size_t i) { return static_cast<antlr4::ParserRuleContext *>(parts[i]); };
   bool isNegative = false;
@@ -165,7 +165,7 @@ void AstBuilder::warnOfPower(antlr4::ParserRuleContext *arithmetic, size_t at,
         .fixIt(range(first), meant, "a base in hexadecimal says that the exclusive or is meant");
 }
 
-ExprPtr AstBuilder::floatLiteral(Range place) {
+ExprPtr ExprBuilder::floatLiteral(Range place) {
   auto node = std::make_unique<FloatLiteral>();
   node->range = place;
   node->text = withoutUnderscores(text(place));
@@ -182,7 +182,7 @@ ExprPtr AstBuilder::floatLiteral(Range place) {
 /// The characters of a string literal, quotes dropped and escapes resolved.
 /// An escape that is wrong is reported and left out. The range covers the quotes, which a token of
 /// this type always has on both sides.
-std::string AstBuilder::unescape(Range place) {
+std::string ExprBuilder::unescape(Range place) {
   llvm::StringRef body = text(place).drop_front().drop_back();
   std::string out;
   for (size_t i = 0; i < body.size(); ++i) {

@@ -13,8 +13,8 @@
 #include "frontend/Parse/Mistake.h"
 
 using namespace tile;
-Mistake::Mistake(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &parser,
-                 const Token *found)
+ErrorSite::ErrorSite(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &parser,
+                     const Token *found)
     : file(file), diagnostics(diagnostics), tokens(*parser.getTokenStream()),
       vocabulary(parser.getVocabulary()), expected(parser.getExpectedTokens()), found(found) {
   const antlr4::ParserRuleContext *context = parser.getContext();
@@ -25,14 +25,14 @@ Mistake::Mistake(FileID file, DiagnosticEngine &diagnostics, antlr4::Parser &par
   previous = before(found);
 }
 
-const Token *Mistake::before(const Token *token) const {
+const Token *ErrorSite::before(const Token *token) const {
   for (size_t i = token ? token->getTokenIndex() : 0; i-- > 0;)
     if (tokens.get(i)->getChannel() == Token::DEFAULT_CHANNEL)
       return tokens.get(i);
   return nullptr;
 }
 
-const Token *Mistake::after(const Token *token) const {
+const Token *ErrorSite::after(const Token *token) const {
   for (size_t i = token->getTokenIndex() + 1; i < tokens.size(); ++i)
     if (tokens.get(i)->getChannel() == Token::DEFAULT_CHANNEL)
       return tokens.get(i);
@@ -40,7 +40,7 @@ const Token *Mistake::after(const Token *token) const {
 }
 
 /// The innermost bracket that is still open in front of the error.
-const Token *Mistake::openBracket() const {
+const Token *ErrorSite::openBracket() const {
   unsigned closed = 0;
   for (const Token *token = previous; token; token = before(token)) {
     if (isOneOf(token, {TileParser::RPAREN, TileParser::RBRACKET, TileParser::RBRACE}))
@@ -53,7 +53,7 @@ const Token *Mistake::openBracket() const {
 }
 
 /// Whether a comparison stands before the error in the same expression.
-bool Mistake::comparesBefore() const {
+bool ErrorSite::comparesBefore() const {
   unsigned closed = 0;
   for (const Token *token = previous; token; token = before(token)) {
     if (isOneOf(token, {TileParser::RPAREN, TileParser::RBRACKET}))
@@ -72,7 +72,7 @@ bool Mistake::comparesBefore() const {
   return false;
 }
 
-std::string Mistake::describe(const Token *token) const {
+std::string ErrorSite::describe(const Token *token) const {
   size_t type = token->getType();
   std::string quoted = "'" + text(token).str() + "'";
   if (type == Token::EOF)
@@ -91,7 +91,7 @@ std::string Mistake::describe(const Token *token) const {
 /// The set of acceptable tokens in words: groups first, what is left token by token.
 /// The parser's set may have fifty tokens, since an expression begins with many. Sets that belong
 /// to one construct are named as that; signs that only go on with an expression are left out.
-std::string Mistake::describeExpected() const {
+std::string ErrorSite::describeExpected() const {
   std::vector<std::string> parts;
   bool expr = expectsExpr(), statement = expectsStatement(), decl = expectsDecl(),
        clause = expectsClause();
@@ -139,7 +139,7 @@ std::string Mistake::describeExpected() const {
 }
 
 /// The construct that the parser was reading, for "expected ';' after …" and "the body of …".
-std::string Mistake::place() const {
+std::string ErrorSite::place() const {
   switch (rule) {
   case TileParser::RuleImportDecl:
     return "the import";

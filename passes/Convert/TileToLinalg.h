@@ -1,4 +1,4 @@
-// State that the files of convert-tile-to-linalg share: one kernel's state while its operations are
+// What the files of convert-tile-to-linalg share: one kernel's state while its operations are
 // lowered.
 #ifndef TILE_PASSES_CONVERT_TILETOLINALG_H
 #define TILE_PASSES_CONVERT_TILETOLINALG_H
@@ -36,18 +36,30 @@ struct LoweredAccess {
   bool readOnly = false;                     // as in the view
 };
 
-/// Lowers the operations of one kernel's body in place. Each method leaves the operation without
-/// uses, or fails after a diagnostic.
-/// Order matters in two ways: operations are lowered in program order, so that sources of views and
-/// of broadcasts are known; and the caller erases afterwards, last to first.
-class KernelLowering {
-public:
-  KernelLowering(mlir::OpBuilder &builder) : b(builder) {}
+/// Emits tiles as tensors.
+class TileEmission {
+protected:
+  TileEmission(mlir::OpBuilder &builder) : b(builder) {}
 
-  /// The values that `tile.dim` reads.
-  llvm::StringMap<mlir::Value> dims;
-  /// The values that `tile.program_id` reads, slowest axis first.
-  llvm::SmallVector<mlir::Value> programIds;
+  mlir::Value index(mlir::Location loc, int64_t value);
+  /// A tile whose element at a position `body` computes from the position.
+  mlir::Value
+  generate(mlir::Location loc, mlir::RankedTensorType type,
+           llvm::function_ref<mlir::Value(mlir::OpBuilder &, llvm::ArrayRef<mlir::Value>)> body);
+  mlir::Value splat(mlir::Location loc, mlir::Value scalar, mlir::RankedTensorType type);
+  mlir::Value reshape(mlir::Location loc, mlir::Value tile, llvm::ArrayRef<int64_t> shape);
+  mlir::Value extend(mlir::Location loc, mlir::Value tile, mlir::Type element,
+                     bool isUnsigned = false);
+  mlir::Value extract(mlir::Location loc, mlir::Value tile, llvm::ArrayRef<mlir::Value> position);
+
+  mlir::OpBuilder &b;
+  /// The sources of lowered broadcasts and reshapes, so that single elements are read there.
+  llvm::DenseMap<mlir::Value, mlir::Value> broadcasts, reshapes;
+};
+
+/// Lowers views and accesses.
+class AccessLowering : protected TileEmission {
+public:
   /// memref<T> of each `!tile.ptr<T>`.
   llvm::DenseMap<mlir::Value, mlir::Value> bases;
   /// The address behind each of those memrefs, an `!llvm.ptr`.
@@ -55,11 +67,9 @@ public:
   /// The `!tile.ptr<T>` of parameters with access `in`.
   llvm::DenseSet<mlir::Value> readOnly;
 
-  /// Lowers `op`, which is of the tile dialect or a `tensor.splat`.
-  /// After it, `op` has no uses, and its results' users see values of standard dialects.
-  mlir::LogicalResult lower(mlir::Operation *op);
+protected:
+  using TileEmission::TileEmission;
 
-private:
   // TileToLinalgMemory.cpp
   void lowerView(ViewOp op);
   void lowerSubview(SubviewOp op);
@@ -67,6 +77,15 @@ private:
   mlir::LogicalResult lowerLoad(LoadOp op);
   mlir::LogicalResult lowerStore(StoreOp op);
   mlir::LogicalResult lowerInside(InsideOp op);
+
+  // TileToLinalgIndexed.cpp
+  mlir::LogicalResult lowerGather(GatherOp op);
+  mlir::LogicalResult lowerScatter(ScatterOp op);
+  mlir::LogicalResult lowerAtomic(AtomicOp op);
+
+  llvm::DenseMap<mlir::Value, LoweredView> views;
+
+private:
   template <typename AccessOp> mlir::FailureOr<LoweredAccess> lowerAccess(AccessOp op);
   mlir::Value memrefOf(mlir::Location loc, const LoweredAccess &access);
   mlir::Value wholeMemrefOf(mlir::Location loc, const LoweredAccess &access);
@@ -76,19 +95,32 @@ private:
   mlir::Value readNibble(mlir::Location loc, mlir::Value base, mlir::Value position);
   mlir::Value readNibbles(mlir::Location loc, const LoweredAccess &access, mlir::Value pad);
   mlir::Value missingLanes(mlir::Location loc, const LoweredAccess &access);
-
-  // TileToLinalgIndexed.cpp
-  mlir::LogicalResult lowerGather(GatherOp op);
-  mlir::LogicalResult lowerScatter(ScatterOp op);
-  mlir::LogicalResult lowerAtomic(AtomicOp op);
   template <typename AccessOp>
   mlir::LogicalResult
   forEachElement(AccessOp op,
                  llvm::function_ref<void(const LoweredAccess &, llvm::ArrayRef<mlir::Value>)> body);
-  mlir::Value extract(mlir::Location loc, mlir::Value tile, llvm::ArrayRef<mlir::Value> position);
   mlir::Value updateAtomically(AtomicOp op, mlir::Value address, mlir::Value value,
                                mlir::Value expected);
+};
 
+/// Lowers the operations of one kernel's body in place. Each method leaves the operation without
+/// uses, or fails after a diagnostic.
+/// Order matters in two ways: operations are lowered in program order, so that sources of views and
+/// of broadcasts are known; and the caller erases afterwards, last to first.
+class KernelLowering : public AccessLowering {
+public:
+  KernelLowering(mlir::OpBuilder &builder) : AccessLowering(builder) {}
+
+  /// The values that `tile.dim` reads.
+  llvm::StringMap<mlir::Value> dims;
+  /// The values that `tile.program_id` reads, slowest axis first.
+  llvm::SmallVector<mlir::Value> programIds;
+
+  /// Lowers `op`, which is of the tile dialect or a `tensor.splat`.
+  /// After it, `op` has no uses, and its results' users see values of standard dialects.
+  mlir::LogicalResult lower(mlir::Operation *op);
+
+private:
   // TileToLinalgCompute.cpp
   mlir::Value lowerIota(IotaOp op);
   mlir::Value lowerBroadcast(BroadcastOp op);
@@ -109,24 +141,10 @@ private:
   // TileToLinalgOrder.cpp
   mlir::Value lowerSort(SortOp op);
   mlir::Value lowerHistogram(HistogramOp op);
+
   // TileToLinalgElements.cpp
   mlir::Value lowerLookup(LookupOp op);
   mlir::Value lowerRandomBits(RandomBitsOp op);
-
-  mlir::Value index(mlir::Location loc, int64_t value);
-  /// A tile whose element at a position `body` computes from the position.
-  mlir::Value
-  generate(mlir::Location loc, mlir::RankedTensorType type,
-           llvm::function_ref<mlir::Value(mlir::OpBuilder &, llvm::ArrayRef<mlir::Value>)> body);
-  mlir::Value splat(mlir::Location loc, mlir::Value scalar, mlir::RankedTensorType type);
-  mlir::Value reshape(mlir::Location loc, mlir::Value tile, llvm::ArrayRef<int64_t> shape);
-  mlir::Value extend(mlir::Location loc, mlir::Value tile, mlir::Type element,
-                     bool isUnsigned = false);
-
-  mlir::OpBuilder &b;
-  llvm::DenseMap<mlir::Value, LoweredView> views;
-  /// The sources of lowered broadcasts and reshapes, so that single elements are read there.
-  llvm::DenseMap<mlir::Value, mlir::Value> broadcasts, reshapes;
 };
 
 } // namespace tile

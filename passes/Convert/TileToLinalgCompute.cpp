@@ -12,8 +12,8 @@ using utils::IteratorType;
 
 /// All loops are parallel and the destination is never read, so that fusion may put the body
 /// anywhere.
-Value KernelLowering::generate(Location loc, RankedTensorType type,
-                               function_ref<Value(OpBuilder &, ArrayRef<Value>)> body) {
+Value TileEmission::generate(Location loc, RankedTensorType type,
+                             function_ref<Value(OpBuilder &, ArrayRef<Value>)> body) {
   Value empty = tensor::EmptyOp::create(b, loc, type.getShape(), type.getElementType());
   SmallVector<AffineMap> maps{b.getMultiDimIdentityMap(type.getRank())};
   SmallVector<IteratorType> iterators(type.getRank(), IteratorType::parallel);
@@ -28,7 +28,7 @@ Value KernelLowering::generate(Location loc, RankedTensorType type,
       .getResult(0);
 }
 
-Value KernelLowering::splat(Location loc, Value scalar, RankedTensorType type) {
+Value TileEmission::splat(Location loc, Value scalar, RankedTensorType type) {
   return generate(loc, type, [&](OpBuilder &, ArrayRef<Value>) { return scalar; });
 }
 
@@ -122,7 +122,7 @@ static std::optional<SmallVector<ReassociationIndices>> grouping(ArrayRef<int64_
 
 /// Where neither side only merges neighbours of the other, elements go by way of one dimension.
 /// Recursion ends there: a flat tile merges all, and a flat tile splits into any shape.
-Value KernelLowering::reshape(Location loc, Value tile, ArrayRef<int64_t> shape) {
+Value TileEmission::reshape(Location loc, Value tile, ArrayRef<int64_t> shape) {
   auto source = cast<RankedTensorType>(tile.getType());
   auto result = RankedTensorType::get(shape, source.getElementType());
   if (source == result)
@@ -239,7 +239,7 @@ Value KernelLowering::lowerArgReduce(ArgReduceOp op) {
 }
 
 /// The tile with elements of the wider type `element`.
-Value KernelLowering::extend(Location loc, Value tile, Type element, bool isUnsigned) {
+Value TileEmission::extend(Location loc, Value tile, Type element, bool isUnsigned) {
   auto source = cast<RankedTensorType>(tile.getType());
   if (source.getElementType() == element)
     return tile;

@@ -16,7 +16,7 @@ using arith::CmpIPredicate;
 
 /// One element of a tile, read behind broadcasts and reshapes that add or drop dimensions of extent
 /// 1: the large tiles that these make of positions are then never built.
-Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position) {
+Value TileEmission::extract(Location loc, Value tile, ArrayRef<Value> position) {
   // Aligned at the right, as broadcasting is: leading positions have no counterpart in the source.
   if (Value source = broadcasts.lookup(tile)) {
     auto shape = cast<RankedTensorType>(source.getType()).getShape();
@@ -57,7 +57,7 @@ Value KernelLowering::extract(Location loc, Value tile, ArrayRef<Value> position
 /// address is one number, `element.offset`, and rank 0.
 template <typename AccessOp>
 LogicalResult
-KernelLowering::forEachElement(AccessOp op,
+AccessLowering::forEachElement(AccessOp op,
                                function_ref<void(const LoweredAccess &, ArrayRef<Value>)> body) {
   Location loc = op.getLoc();
   FailureOr<LoweredAccess> access = lowerAccess(op);
@@ -123,7 +123,7 @@ static Value makeScratch(OpBuilder &b, Location loc, RankedTensorType type, Valu
   return scratch;
 }
 
-LogicalResult KernelLowering::lowerGather(GatherOp op) {
+LogicalResult AccessLowering::lowerGather(GatherOp op) {
   Location loc = op.getLoc();
   RankedTensorType type = op.getType();
   Value scratch = makeScratch(b, loc, type, op.getPad());
@@ -141,7 +141,7 @@ LogicalResult KernelLowering::lowerGather(GatherOp op) {
 
 /// In row-major order. Where two elements name one place the later one stays, which the language
 /// leaves open and no program may rely on.
-LogicalResult KernelLowering::lowerScatter(ScatterOp op) {
+LogicalResult AccessLowering::lowerScatter(ScatterOp op) {
   Location loc = op.getLoc();
   return forEachElement(op, [&](const LoweredAccess &element, ArrayRef<Value> lanes) {
     memref::StoreOp::create(b, loc, extract(loc, op.getValue(), lanes), memrefOf(loc, element),
@@ -193,7 +193,7 @@ static LLVM::AtomicBinOp getBinOp(AtomicKind kind) {
 /// Changes what is at `address`; returns what was there.
 /// `expected` is set for compare-and-exchange alone. Memory orders are those of the operation; a
 /// failed exchange stores nothing, hence only acquires.
-Value KernelLowering::updateAtomically(AtomicOp op, Value address, Value value, Value expected) {
+Value AccessLowering::updateAtomically(AtomicOp op, Value address, Value value, Value expected) {
   Location loc = op.getLoc();
   LLVM::AtomicOrdering order = getOrdering(op.getOrder());
   LLVM::AtomicOrdering failure =
@@ -237,7 +237,7 @@ Value KernelLowering::updateAtomically(AtomicOp op, Value address, Value value, 
   return arith::BitcastOp::create(b, loc, type, loop.getResult(0));
 }
 
-LogicalResult KernelLowering::lowerAtomic(AtomicOp op) {
+LogicalResult AccessLowering::lowerAtomic(AtomicOp op) {
   Location loc = op.getLoc();
   auto tile = dyn_cast<RankedTensorType>(op.getType());
   Type element = getElementTypeOrSelf(op.getType());

@@ -27,13 +27,13 @@ static Value andOf(OpBuilder &b, Location loc, Value x, Value y) {
   return b.createOrFold<arith::AndIOp>(loc, x, y);
 }
 
-Value KernelLowering::index(Location loc, int64_t value) {
+Value TileEmission::index(Location loc, int64_t value) {
   return arith::ConstantIndexOp::create(b, loc, value);
 }
 
 /// Extents that the type knows are constants from here on, so that bounds which depend on them
 /// fold.
-void KernelLowering::lowerView(ViewOp op) {
+void AccessLowering::lowerView(ViewOp op) {
   LoweredView view{bases.lookup(op.getBase()),     index(op.getLoc(), 0), {}, {}, {},
                    readOnly.contains(op.getBase())};
   auto type = cast<ViewType>(op.getResult().getType());
@@ -53,7 +53,7 @@ void KernelLowering::lowerView(ViewOp op) {
 ///
 /// An offset of a row that does not exist is harmless: with extents of 0 no lane of an access
 /// exists, and a view of rank 0 has `valid`.
-void KernelLowering::lowerSubview(SubviewOp op) {
+void AccessLowering::lowerSubview(SubviewOp op) {
   Location loc = op.getLoc();
   const LoweredView source = views.find(op.getSource())->second;
   LoweredView view{source.base, source.offset, source.valid, {}, {}, source.readOnly};
@@ -101,7 +101,7 @@ void KernelLowering::lowerSubview(SubviewOp op) {
   views[op.getResult()] = view;
 }
 
-void KernelLowering::lowerPermuteView(PermuteViewOp op) {
+void AccessLowering::lowerPermuteView(PermuteViewOp op) {
   const LoweredView source = views.find(op.getSource())->second;
   LoweredView view{source.base, source.offset, source.valid, {}, {}, source.readOnly};
   for (int64_t d : op.getPermutation()) {
@@ -112,7 +112,7 @@ void KernelLowering::lowerPermuteView(PermuteViewOp op) {
 }
 
 /// Which lanes of an access exist, and where the first of them is.
-template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAccess(AccessOp op) {
+template <typename AccessOp> FailureOr<LoweredAccess> AccessLowering::lowerAccess(AccessOp op) {
   Location loc = op.getLoc();
   const LoweredView view = views.find(op.getView())->second;
   LoweredAccess access;
@@ -189,9 +189,9 @@ template <typename AccessOp> FailureOr<LoweredAccess> KernelLowering::lowerAcces
   return access;
 }
 
-template FailureOr<LoweredAccess> KernelLowering::lowerAccess(GatherOp);
-template FailureOr<LoweredAccess> KernelLowering::lowerAccess(ScatterOp);
-template FailureOr<LoweredAccess> KernelLowering::lowerAccess(AtomicOp);
+template FailureOr<LoweredAccess> AccessLowering::lowerAccess(GatherOp);
+template FailureOr<LoweredAccess> AccessLowering::lowerAccess(ScatterOp);
+template FailureOr<LoweredAccess> AccessLowering::lowerAccess(AtomicOp);
 
 /// Offset and strides go through getAsOpFoldResult: a stride of 1 that the type knows lets LLVM see
 /// neighbours, and loops over it become vectors.
@@ -210,7 +210,7 @@ static Value reinterpret(OpBuilder &b, Location loc, const LoweredAccess &access
 }
 
 /// The lanes that exist, as memory: rank and order as in the tile.
-Value KernelLowering::memrefOf(Location loc, const LoweredAccess &access) {
+Value AccessLowering::memrefOf(Location loc, const LoweredAccess &access) {
   SmallVector<OpFoldResult> sizes;
   for (Value count : access.count)
     sizes.push_back(getAsOpFoldResult(count));
@@ -219,7 +219,7 @@ Value KernelLowering::memrefOf(Location loc, const LoweredAccess &access) {
 
 /// All lanes as memory, for where all of them exist. Only the last dimension's stride is in the
 /// type.
-Value KernelLowering::wholeMemrefOf(Location loc, const LoweredAccess &access) {
+Value AccessLowering::wholeMemrefOf(Location loc, const LoweredAccess &access) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t size : access.size)
     sizes.push_back(b.getIndexAttr(size));
@@ -227,7 +227,7 @@ Value KernelLowering::wholeMemrefOf(Location loc, const LoweredAccess &access) {
 }
 
 /// i1: some lane does not exist.
-Value KernelLowering::missingLanes(Location loc, const LoweredAccess &access) {
+Value AccessLowering::missingLanes(Location loc, const LoweredAccess &access) {
   Value missing;
   for (auto [count, size] : llvm::zip(access.count, access.size)) {
     Value less = b.createOrFold<arith::CmpIOp>(loc, CmpIPredicate::ne, count, index(loc, size));
@@ -245,7 +245,7 @@ static SmallVector<OpFoldResult> foldAll(ArrayRef<Value> values) {
 }
 
 /// Copies the lanes that exist into `scratch`, which has room for all.
-void KernelLowering::copyLanes(Location loc, const LoweredAccess &access, Value scratch) {
+void AccessLowering::copyLanes(Location loc, const LoweredAccess &access, Value scratch) {
   Value target = scratch;
   if (access.clipped) {
     SmallVector<OpFoldResult> ones(access.size.size(), b.getIndexAttr(1));
@@ -258,7 +258,7 @@ void KernelLowering::copyLanes(Location loc, const LoweredAccess &access, Value 
 /// All lanes in scratch of their own, padding where lanes are missing.
 /// Bufferization owns the buffer from here on (`restrict`, `writable` in lowerLoad): the copy is
 /// the tile, and an element-wise operation may write its result over it.
-Value KernelLowering::readCopy(Location loc, const LoweredAccess &access, Value pad) {
+Value AccessLowering::readCopy(Location loc, const LoweredAccess &access, Value pad) {
   Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access.size, pad.getType()));
   if (access.clipped) {
     auto padding = scf::IfOp::create(b, loc, missingLanes(loc, access), /*withElseRegion=*/false);
@@ -271,7 +271,7 @@ Value KernelLowering::readCopy(Location loc, const LoweredAccess &access, Value 
 }
 
 /// The i4 at `position` of the bytes at `base`: the low half of a byte comes first.
-Value KernelLowering::readNibble(Location loc, Value base, Value position) {
+Value AccessLowering::readNibble(Location loc, Value base, Value position) {
   Value one = index(loc, 1), at = b.createOrFold<arith::ShRSIOp>(loc, position, one);
   auto type = MemRefType::get({}, b.getI8Type(),
                               StridedLayoutAttr::get(b.getContext(), ShapedType::kDynamic, {}));
@@ -287,7 +287,7 @@ Value KernelLowering::readNibble(Location loc, Value base, Value position) {
 }
 
 /// As readCopy, of a tensor in which two elements share a byte.
-Value KernelLowering::readNibbles(Location loc, const LoweredAccess &access, Value pad) {
+Value AccessLowering::readNibbles(Location loc, const LoweredAccess &access, Value pad) {
   // Two lanes share a byte, so that no memref can stand for the lanes: they are read one by one.
   Value scratch = memref::AllocOp::create(b, loc, MemRefType::get(access.size, pad.getType()));
   OpBuilder::InsertionGuard guard(b);
@@ -314,7 +314,7 @@ Value KernelLowering::readNibbles(Location loc, const LoweredAccess &access, Val
 /// All lanes where they are, or in scratch where some are missing.
 /// A branch at run time decides, once for an access. Both ways have the type of memory whose last
 /// stride alone is known; scratch is cast to it.
-Value KernelLowering::readInPlace(Location loc, const LoweredAccess &access, Value pad) {
+Value AccessLowering::readInPlace(Location loc, const LoweredAccess &access, Value pad) {
   if (!access.clipped)
     return wholeMemrefOf(loc, access);
   SmallVector<int64_t> strides(access.size.size(), ShapedType::kDynamic);
@@ -340,7 +340,7 @@ Value KernelLowering::readInPlace(Location loc, const LoweredAccess &access, Val
   return choice.getResult(0);
 }
 
-LogicalResult KernelLowering::lowerLoad(LoadOp op) {
+LogicalResult AccessLowering::lowerLoad(LoadOp op) {
   Location loc = op.getLoc();
   FailureOr<LoweredAccess> access = lowerAccess(op);
   if (failed(access))
@@ -389,7 +389,7 @@ LogicalResult KernelLowering::lowerLoad(LoadOp op) {
 
 /// Values that a store takes are read before the store writes: bufferization sees to the order, as
 /// it does of all writes to memory that it did not allocate.
-LogicalResult KernelLowering::lowerStore(StoreOp op) {
+LogicalResult AccessLowering::lowerStore(StoreOp op) {
   Location loc = op.getLoc();
   FailureOr<LoweredAccess> access = lowerAccess(op);
   if (failed(access))
@@ -440,7 +440,7 @@ LogicalResult KernelLowering::lowerStore(StoreOp op) {
   return success();
 }
 
-LogicalResult KernelLowering::lowerInside(InsideOp op) {
+LogicalResult AccessLowering::lowerInside(InsideOp op) {
   Location loc = op.getLoc();
   FailureOr<LoweredAccess> access = lowerAccess(op);
   if (failed(access))
