@@ -394,8 +394,8 @@ void Writer::writeSource(raw_ostream &out) {
       << ", TK_INSTANCES = " << records.front().size() << ", TK_UNITS = " << unitCount
       << "\n};\n\n";
   // The launcher's core, as it is.
-  for (const char *text : {coreDriverh, coreCoreh, coreMessagec, coreValuec, coreCheckc,
-                           coreMemoryc, coreSelectc, coreFillc})
+  for (const char *text : {coreArithmetich, coreDriverh, coreCoreh, coreMessagec, coreValuec,
+                           coreCheckc, coreMemoryc, coreSelectc, coreFillc})
     out << text << "\n";
   if (isHost) {
     out << "#define TK_LEVEL " << quoteC(builds.front().level) << "\n"

@@ -4,10 +4,10 @@
 // tk_eval          launches, by the library and by generated C: postfix code (launch/core/Value.c)
 // _evaluate        Python's fake kernels, over symbolic sizes (python/tile/_torch.py)
 //
-// One arithmetic in three places, which must agree: apply() here, for compile-time evaluation and
-// the validator; launch/core, in C; and the code that the compiler emits for a kernel. x / 0 is 0
-// and x % 0 is x, quotients round toward zero; a result that overflows is none.
+// All but Python's have one arithmetic, manifest/Arithmetic.h; the code that the compiler emits for
+// a kernel agrees with it.
 #include "manifest/Expr.h"
+#include "manifest/Arithmetic.h"
 
 #include <algorithm>
 #include <array>
@@ -102,116 +102,23 @@ std::optional<Expr::Op> operatorFromSpelling(std::string_view text, size_t opera
   return std::nullopt;
 }
 
-/// Comparisons of integers or floats; nothing for other operators.
-template <typename T> static std::optional<int64_t> compare(Op op, T a, T b) {
-  switch (op) {
-  case Op::Eq:
-    return a == b;
-  case Op::Ne:
-    return a != b;
-  case Op::Lt:
-    return a < b;
-  case Op::Le:
-    return a <= b;
-  case Op::Gt:
-    return a > b;
-  case Op::Ge:
-    return a >= b;
-  default:
-    return std::nullopt;
-  }
-}
+static_assert(int(Op::NextPow2) == TK_NEXT_POW2 && int(Op::Eq) == TK_EQ &&
+                  int(Op::Float) == TK_FLOAT,
+              "operators have one order");
 
 std::optional<int64_t> apply(Expr::Op op, int64_t a, int64_t b) {
-  int64_t result = 0;
-  switch (op) {
-  case Op::Integer:
-  case Op::Name:
-  case Op::Float:
-    return std::nullopt;
-  case Op::Add:
-    return __builtin_add_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case Op::Sub:
-    return __builtin_sub_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case Op::Mul:
-    return __builtin_mul_overflow(a, b, &result) ? std::nullopt : std::optional(result);
-  case Op::Div:
-    if (b == 0)
-      return 0;
-    return a == INT64_MIN && b == -1 ? std::nullopt : std::optional(a / b);
-  case Op::Rem:
-    if (b == 0)
-      return a;
-    return b == -1 ? 0 : a % b;
-  case Op::CeilDiv:
-    if (b == 0)
-      return 0;
-    if (a == INT64_MIN && b == -1)
-      return std::nullopt;
-    return a / b + (a % b != 0 && (a < 0) == (b < 0));
-  case Op::Min:
-    return a < b ? a : b;
-  case Op::Max:
-    return a > b ? a : b;
-  case Op::NextPow2:
-    if (a <= 1)
-      return 1;
-    if (a > int64_t(1) << 62)
-      return std::nullopt;
-    return int64_t(1) << (64 - __builtin_clzll(uint64_t(a - 1)));
-  case Op::Neg:
-    return a == INT64_MIN ? std::nullopt : std::optional(-a);
-  case Op::And:
-    return a && b;
-  case Op::Or:
-    return a || b;
-  case Op::Not:
-    return !a;
-  case Op::Eq:
-  case Op::Ne:
-  case Op::Lt:
-  case Op::Le:
-  case Op::Gt:
-  case Op::Ge:
-    break;
-  }
-  return compare(op, a, b);
+  int overflow = 0;
+  int64_t result = tk_apply(int(op), a, b, &overflow);
+  return overflow ? std::nullopt : std::optional(result);
 }
 
-int64_t floatBits(double value) {
-  int64_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
+int64_t floatBits(double value) { return tk_float_bits(value); }
+double floatOfBits(int64_t bits) { return tk_float(bits); }
 
-double floatOfBits(int64_t bits) {
-  double value;
-  std::memcpy(&value, &bits, sizeof value);
-  return value;
-}
-
-/// Floats travel as their bits, in the same cells as integers.
-std::optional<int64_t> applyFloat(Expr::Op op, int64_t aBits, int64_t bBits) {
-  double a = floatOfBits(aBits), b = floatOfBits(bBits);
-  bool unordered = a != a || b != b;
-  switch (op) {
-  case Op::Add:
-    return floatBits(a + b);
-  case Op::Sub:
-    return floatBits(a - b);
-  case Op::Mul:
-    return floatBits(a * b);
-  case Op::Div:
-    return floatBits(a / b);
-  case Op::Neg:
-    return floatBits(-a);
-  case Op::Min: // NaN wins, and -0 is less than +0, as in a kernel
-    return floatBits(unordered ? a + b : a < b || (a == b && std::signbit(a)) ? a : b);
-  case Op::Max:
-    return floatBits(unordered ? a + b : a > b || (a == b && !std::signbit(a)) ? a : b);
-  default:
-    return compare(op, a, b);
-  }
+std::optional<int64_t> applyFloat(Expr::Op op, int64_t a, int64_t b) {
+  int unknown = 0;
+  int64_t result = tk_apply_floats(int(op), a, b, &unknown);
+  return unknown ? std::nullopt : std::optional(result);
 }
 
 std::optional<int64_t> Expr::evaluate(const Bindings &bindings, std::string &error) const {

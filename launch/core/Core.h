@@ -6,6 +6,7 @@
 #define TILE_CORE_H
 
 #include "launch/core/Driver.h"
+#include "manifest/Arithmetic.h"
 #include "runtime/include/tile_types.h"
 
 #ifdef __cplusplus
@@ -23,31 +24,7 @@ extern "C" {
 
 enum { TK_MAX_RANK = 8, TK_MAP_RANK = 5 };
 
-/* An expression in postfix: operands, then what is done with them. */
-typedef enum {
-  TK_INTEGER,
-  TK_NAME,
-  TK_ADD,
-  TK_SUB,
-  TK_MUL,
-  TK_DIV,
-  TK_REM,
-  TK_CDIV,
-  TK_MIN,
-  TK_MAX,
-  TK_NEXT_POW2,
-  TK_NEG,
-  TK_EQ,
-  TK_NE,
-  TK_LT,
-  TK_LE,
-  TK_GT,
-  TK_GE,
-  TK_AND,
-  TK_OR,
-  TK_NOT,
-  TK_FLOAT /* makes the operand so far below the top a float */
-} tk_op;
+/* What an instruction has in `operand` beside an operator. */
 enum { TK_UNARY = 1, TK_ON_FLOATS = 2, TK_STACK = 64 };
 
 typedef struct {
@@ -182,16 +159,8 @@ TK_CORE void tk_say_values(const tk_kernel *k, int expr, const int64_t *values);
 
 /* ---- Values: Value.c ---- */
 
-/* 64-bit arithmetic of contracts: x / 0 is 0, x % 0 is x. *overflow is set where a result does not
- * fit. */
-TK_CORE int64_t tk_apply(int op, int64_t a, int64_t b, int *overflow);
-/* On the bits of doubles; NaN wins in min and max, as in a kernel. *overflow is set for operators
- * that floats do not have. */
-TK_CORE int64_t tk_apply_floats(int op, int64_t a, int64_t b, int *overflow);
 TK_CORE int64_t tk_run_code(const tk_kernel *k, const tk_expr *e, const int64_t *values,
                             int *overflow);
-TK_CORE int64_t tk_float_bits(double value);
-TK_CORE double tk_float(int64_t bits);
 /* A scalar's value as a slot has it. */
 TK_CORE int64_t tk_decode(uint64_t bits, int dtype);
 

@@ -297,7 +297,7 @@ def main():
             name, text, mutant, rule = site
             # Includes of the core are left out of generated C.
             old, new = (
-                re.sub(r'#include "(launch/core|runtime/include)/[^\n]*\n', "", each)
+                re.sub(r'#include "(launch/core|manifest|runtime/include)/[^\n]*\n', "", each)
                 for each in (text, mutant)
             )
             return name, rule, bench.noticedByC(name, old, new), bench.noticedByPython(name, mutant)
