@@ -56,7 +56,7 @@ SemValue AccessTypes::evalFunction(const SemValue &base, const ast::SubscriptExp
 SemValue AccessTypes::evalTupleElement(const SemValue &base, const ast::SubscriptExpr &expr) {
   if (expr.subscripts.size() != 1 || expr.subscripts[0].kind != Form::index)
     return body.undecided();
-  std::optional<int64_t> index = body.evalInt(*expr.subscripts[0].value, "the position in a tuple");
+  std::optional<int64_t> index = body.evalPosition(base, *expr.subscripts[0].value);
   if (!index)
     return SemValue::error();
   if (*index < 0 || *index >= int64_t(base.elements->size()))

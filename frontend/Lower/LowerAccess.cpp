@@ -76,8 +76,7 @@ SemValue Accesses::evalTupleElement(const SemValue &base, const ast::SubscriptEx
                "another subscript");
     return SemValue::error();
   }
-  std::optional<int64_t> index =
-      expressions.evalInt(*expr.subscripts[0].value, "the position in a tuple");
+  std::optional<int64_t> index = expressions.evalPosition(base, *expr.subscripts[0].value);
   if (!index)
     return SemValue::error();
   if (*index < 0 || *index >= int64_t(base.elements->size())) {

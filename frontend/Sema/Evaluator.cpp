@@ -302,6 +302,18 @@ std::optional<int64_t> Evaluator::evalInt(const ast::Expr &expr, const Twine &wh
   return constInt(eval(expr), expr.range, what);
 }
 
+std::optional<int64_t> Evaluator::evalPosition(const SemValue &base, const ast::Expr &position) {
+  SemValue value = eval(position);
+  if (value.isData() && !base.elements->empty() && base.elements->front().isView()) {
+    here.error(diag::notConstant, position.range, "the index of an array of tensors",
+               describe(value))
+        .note("to choose by a number of the run, pass one tensor: with a dimension more where the "
+              "extents are equal, else flat, and view(a, start, [M, N])");
+    return std::nullopt;
+  }
+  return constInt(value, position.range, "the position in a tuple");
+}
+
 /// A tensor parameter with a condition is either a view or None: `const if (bias)` asks which.
 std::optional<bool> Evaluator::evalConstCondition(const ast::Expr &expr) {
   SemValue value = eval(expr);

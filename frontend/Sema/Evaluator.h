@@ -23,6 +23,8 @@ public:
                   Range opRange = Range());
 
   std::optional<int64_t> evalInt(const ast::Expr &expr, const llvm::Twine &what);
+  /// The position of a member of a tuple or an array of tensors.
+  std::optional<int64_t> evalPosition(const SemValue &base, const ast::Expr &position);
   std::optional<int64_t> constInt(const SemValue &value, Range range, const llvm::Twine &what);
   std::optional<bool> evalConstBool(const ast::Expr &expr, const llvm::Twine &what);
   /// Of a `const if`: a compile-time bool, or whether a tensor exists.

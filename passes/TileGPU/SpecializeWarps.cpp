@@ -324,6 +324,40 @@ private:
     return least;
   }
 
+  /// With notes of the largest tiles: what a fetch brings, what is staged beside.
+  LogicalResult reportTooLarge(int64_t bytes, int64_t limit, int64_t blocks) {
+    auto error = kernel.emitError()
+                 << "kernel '" << kernel.getSymName() << "' needs " << bytes
+                 << " bytes of shared memory, a block has " << limit
+                 << (blocks > 1 ? " with occupancy(" + std::to_string(blocks) + ")" : std::string())
+                 << "; make its tiles smaller, the largest first";
+    struct Tile {
+      int64_t bytes;
+      Location loc;
+      ShapedType type;
+    };
+    SmallVector<Tile> tiles;
+    kernel.getBody().walk([&](Operation *op) {
+      SharedNeed need = getSharedNeed(op);
+      if (auto fetch = dyn_cast<TmaFetchOp>(op)) {
+        MemDescType tile = fetch.getType();
+        tiles.push_back({getSharedLayout(tile).getBytes(), op->getLoc(),
+                         RankedTensorType::get(tile.getShape(), tile.getElementType())});
+      } else if (need.use != SharedUse::None && op->getNumOperands()) {
+        if (auto tile = dyn_cast<RankedTensorType>(op->getOperand(0).getType()))
+          tiles.push_back({need.bytes, op->getLoc(), tile});
+      }
+    });
+    llvm::stable_sort(tiles, [](const Tile &a, const Tile &b) { return a.bytes > b.bytes; });
+    for (const Tile &tile : ArrayRef<Tile>(tiles).take_front(4)) {
+      auto &note = error.attachNote(tile.loc);
+      note << tile.bytes << " bytes for a tile of ";
+      llvm::interleave(tile.type.getShape(), note, "x");
+      note << " " << tile.type.getElementType();
+    }
+    return error;
+  }
+
   /// Sets `ring` of each group. All rings in loops have one number of stages: as many as fit into
   /// what other users of shared memory leave, over the sum of these rings' slots; at most
   /// `limits::stages`, or the least that a source asks for. Where that is one, the first of them
@@ -342,14 +376,8 @@ private:
         plan.fixed += llvm::alignTo(*planned, 1024) - plan.beside;
     int64_t room = limit - plan.fixed;
     int64_t fitting = repeated ? room / repeated : 1;
-    if (room < 0 || fitting < 1) {
-      return kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs "
-                                << plan.fixed + repeated << " bytes of shared memory, a block has "
-                                << limit
-                                << (blocks > 1 ? " with occupancy(" + std::to_string(blocks) + ")"
-                                               : std::string())
-                                << "; make its tiles smaller, the largest first";
-    }
+    if (room < 0 || fitting < 1)
+      return reportTooLarge(plan.fixed + repeated, limit, blocks);
     if (plan.explicitly && fitting < requested)
       remarkOn(kernel) << "stages(" << requested
                        << ") does not fit into shared memory: a stage takes " << repeated

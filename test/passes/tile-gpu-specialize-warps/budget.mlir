@@ -47,7 +47,9 @@ tile.kernel @large params [#tile.param<"a", in, align = 16>] dims [] constexprs 
   %c0 = arith.constant 0 : index
   %zero = arith.constant dense<0.0> : tensor<64x256xf32, #acc>
   %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+  // expected-note @below {{65536 bytes for a tile of 64x512 'f16'}}
   %x = tile_gpu.tma_fetch %d[%c0, %c0] : !a
+  // expected-note @below {{262144 bytes for a tile of 512x256 'f16'}}
   %y = tile_gpu.tma_fetch %d[%c0, %c0] : !b
   %n = tile_gpu.wgmma %x, %y, %zero : !a, !b, tensor<64x256xf32, #acc>
   tile.return
