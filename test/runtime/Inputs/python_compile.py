@@ -37,12 +37,20 @@ PAIR = """kernel shift[K: int = 1](
 }
 kernel other(x: in f32[N], y: out f32[N]) where N in 1..=4096 grid (i: N) { y[i] = x[i]; }
 """
+# Compiles three kernels, each process in another order, and says how often it was the compiler that
+# answered and how often the folder.
 WORKER = """
 import sys, numpy, tile
-k = tile.compile(sys.argv[1], BLOCK=256)
+softmax, scale, turn = sys.argv[1], sys.argv[2], int(sys.argv[3])
 x = numpy.ones((4, 100), "f4")
-assert abs(k(x) - 0.01).max() < 1e-6
-print(tile.cache_info()["compiled"])
+def small(): assert abs(tile.compile(softmax, BLOCK=256)(x) - 0.01).max() < 1e-6
+def large(): assert abs(tile.compile(softmax, BLOCK=1024)(x) - 0.01).max() < 1e-6
+def other(): assert (tile.compile(scale)(x, 3.0) == 3).all()
+kernels = [small, large, other]
+for kernel in kernels[turn % 3:] + kernels[:turn % 3]:
+    kernel()
+info = tile.cache_info()
+print(info["compiled"], info["disk"])
 """
 
 
@@ -316,13 +324,16 @@ class Compile(unittest.TestCase):
 
     def testProcesses(self):
         source = os.path.join(ROOT, "examples", "softmax", "softmax.tile")
+        words = [sys.executable, "-c", WORKER, source, SCALE]
         workers = [
-            subprocess.Popen([sys.executable, "-c", WORKER, source], stdout=subprocess.PIPE)
-            for _ in range(8)
+            subprocess.Popen([*words, str(turn)], stdout=subprocess.PIPE) for turn in range(8)
         ]
-        compiled = [int(worker.communicate()[0]) for worker in workers]
+        said = [worker.communicate()[0].split() for worker in workers]
         self.assertEqual([worker.returncode for worker in workers], [0] * 8)
-        self.assertEqual(sum(compiled), 2, compiled)  # the interface and the kernel, once each
+        # The interface and the kernel of each, once; all others find these.
+        compiled, found = (sum(int(one[i]) for one in said) for i in range(2))
+        self.assertEqual((compiled, found), (6, 8 * 6 - 6), said)
+        print(f"8 processes, 3 kernels: {compiled} compiled, {found} read")
 
     def testBytes(self):
         path = os.path.join(FOLDER, "k.tilepkg")
