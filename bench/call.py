@@ -32,7 +32,7 @@ def busy():
     return sum(one.ru_utime + one.ru_stime for one in used)
 x = numpy.ones((1000, 777), "f4")
 begin, before = time.perf_counter(), busy()
-import tile
+import tile_compiler as tile
 y = tile.compile(sys.argv[1])(x, 3)
 print(time.perf_counter() - begin, busy() - before)
 assert (y == 3).all()
@@ -63,7 +63,7 @@ def firstCalls(rounds):
 def laterCalls(rounds):
     """Microseconds of later calls, of rows so short that the kernel takes next to nothing."""
     import numpy
-    import tile
+    import tile_compiler as tile
 
     ways = {}
 

@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 import resultfile
+from releases import moduleFolder
 
 import torch
 
@@ -37,8 +38,8 @@ def load(home, name):
     os.environ["TILE_HOME"] = home
     spec = importlib.util.spec_from_file_location(
         name,
-        os.path.join(home, "python", "tile", "__init__.py"),
-        submodule_search_locations=[os.path.join(home, "python", "tile")],
+        os.path.join(moduleFolder(home), "__init__.py"),
+        submodule_search_locations=[moduleFolder(home)],
     )
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module

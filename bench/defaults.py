@@ -301,7 +301,7 @@ def prepare(chosen, options):
 
 def measure(case, paths, failed, choice):
     """The record of one shape."""
-    import tile
+    import tile_compiler as tile
     import torch
     from gpu import check, defaults, timing
 

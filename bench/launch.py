@@ -109,7 +109,10 @@ def fromPython(home, folder, root=ROOT):
 
     sys.path.insert(0, os.path.join(root, "python"))
     os.environ["TILE_HOME"] = home
-    import tile
+    try:
+        import tile_compiler as tile
+    except ImportError:  # its name in the first versions
+        import tile
 
     @triton.jit
     def saxpy(x, y, a, n, BLOCK: tl.constexpr):

@@ -121,7 +121,7 @@ def timeSideBySide(rows, home, target, fixed, folder):
         os.path.join(ROOT, "bench"),
     ):
         sys.path.insert(0, path)
-    import tile
+    import tile_compiler as tile
     import torch
     from gpu import timing
 

@@ -11,7 +11,7 @@ if(TARGET tile_native)
   install(TARGETS tile_native LIBRARY DESTINATION lib)
 endif()
 install(DIRECTORY runtime/include/ DESTINATION include)
-install(DIRECTORY python/tile DESTINATION python PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY python/tile_compiler DESTINATION python PATTERN __pycache__ EXCLUDE)
 install(FILES cmake/package/TileConfig.cmake ${CMAKE_BINARY_DIR}/cmake/TileConfigVersion.cmake
   DESTINATION lib/cmake/Tile)
 install(FILES ${CMAKE_BINARY_DIR}/cmake/tile.pc DESTINATION lib/pkgconfig)

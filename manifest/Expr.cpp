@@ -2,7 +2,7 @@
 //
 // Expr::evaluate   the compiler, `tilec run`, shapes of outputs (runtime/src/Named.cpp)
 // tk_eval          launches, by the library and by generated C: postfix code (launch/core/Value.c)
-// _evaluate        Python's fake kernels, over symbolic sizes (python/tile/_torch.py)
+// _evaluate        Python's fake kernels, over symbolic sizes (python/tile_compiler/_torch.py)
 //
 // All but Python's have one arithmetic, manifest/Arithmetic.h; the code that the compiler emits for
 // a kernel agrees with it.

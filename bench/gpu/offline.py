@@ -62,7 +62,7 @@ def refused(item, contender):
     """Why the launcher would refuse our launches of an item's data, or None: shapes, dtypes and
     contracts are checked as on a GPU.
     """
-    import tile
+    import tile_compiler as tile
     from .lib import torch
 
     data = item.inputs("meta")

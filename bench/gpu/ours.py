@@ -1,4 +1,6 @@
-"""Our kernels as contenders: tilec compiles each variant in a thread, python/tile launches it."""
+"""Our kernels as contenders: tilec compiles each variant in a thread, python/tile_compiler launches
+it.
+"""
 
 import hashlib
 import importlib.util
@@ -11,9 +13,11 @@ import sys
 import tempfile
 import threading
 
+from releases import moduleFolder
+
 from .items import Contender
-from .paths import HOME, ROOT, TILEC  # and with it where `tile` is
-from tile._source import ATTRIBUTES
+from .paths import HOME, ROOT, TILEC  # and with it where the module is
+from tile_compiler._source import ATTRIBUTES
 
 
 class Settings:
@@ -46,7 +50,7 @@ class Release:
         self.tilec = os.path.join(self.home, "bin", "tilec")
         self.examples = [os.path.join(self.home, "examples")]
         self.module = None
-        for path in (self.tilec, *self.examples, os.path.join(self.home, "python", "tile")):
+        for path in (self.tilec, *self.examples, moduleFolder(self.home)):
             if not os.path.exists(path):
                 sys.exit(f"gpu.py: --against takes an unpacked release, but '{path}' is missing")
 
@@ -68,7 +72,7 @@ class Release:
         os.environ.update(TILE_NO_NATIVE="1", TILE_HOME=self.home)
         os.environ.pop("TILE_RUNTIME_LIB", None)
         try:
-            package = os.path.join(self.home, "python", "tile")
+            package = moduleFolder(self.home)
             spec = importlib.util.spec_from_file_location(
                 "tile_against",
                 os.path.join(package, "__init__.py"),
@@ -295,7 +299,7 @@ class Binary:
         self.path = binary
 
     def load(self):
-        import tile
+        import tile_compiler as tile
 
         if self.module is None:
             self.module = (self.release or tile).load(self.compile())

@@ -236,7 +236,7 @@ def run(options, chosen, runner):
             else os.path.join(runner.ROOT, "python")
         ),
     )
-    import tile
+    import tile_compiler as tile
 
     major, minor = torch.cuda.get_device_capability()
     target = {(9, 0): "sm_90a", (10, 0): "sm_100a"}.get((major, minor), f"sm_{major}{minor}")

@@ -53,9 +53,10 @@ def below(tree, folder):
 def collect(tree):
     """{path in the package: path in the tree}."""
     files = {"usr/bin/tilec": "bin/tilec"}
-    module = "usr/lib/python3/dist-packages/tile/"
+    module = "usr/lib/python3/dist-packages/tile_compiler/"
     files.update(
-        (module + path[len("python/tile/") :], path) for path in below(tree, "python/tile")
+        (module + path[len("python/tile_compiler/") :], path)
+        for path in below(tree, "python/tile_compiler")
     )
     for path in below(tree, "lib"):  # the module in C belongs beside its package
         files[module + os.path.basename(path) if path.endswith(".abi3.so") else f"usr/{path}"] = (

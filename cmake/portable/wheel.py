@@ -1,7 +1,7 @@
 """Packs a release's folder as a wheel: wheel.py TREE VERSION OUTPUT-FOLDER prints the wheel's path.
 
-The same files give the same bytes: sorted, of one date, with one set of modes. Below `tile/` lies a
-prefix with bin, lib, include and share, so that CMake finds the package there, too.
+The same files give the same bytes: sorted, of one date, with one set of modes. Below the
+module lies a prefix with bin, lib, include and share, so that CMake finds the package there, too.
 """
 
 import base64
@@ -13,6 +13,7 @@ import sys
 import zipfile
 
 NAME, PLATFORM = "tile-compiler", "py3-none-manylinux_2_28_"
+MODULE = "tile_compiler"  # PyPI's `tile` is another project's
 MACHINES = {62: "x86_64", 183: "aarch64"}  # by the number in the head of a program
 OBJDUMP = "/usr/lib/llvm-22/bin/llvm-objdump"
 NEWEST_GLIBC = (2, 28)
@@ -43,17 +44,19 @@ def below(tree, folder):
 
 def collect(tree):
     """{path in the wheel: path in the tree}."""
-    files = {f"tile/{path[len('python/tile/') :]}": path for path in below(tree, "python/tile")}
-    files["tile/bin/tilec"] = "bin/tilec"
+    files = {path[len("python/") :]: path for path in below(tree, f"python/{MODULE}")}
+    files[f"{MODULE}/bin/tilec"] = "bin/tilec"
     for path in below(tree, "lib"):
         if not re.search(
             r"\.so\.\d+\.\d+", path
         ):  # of the library's names, those that programs look for
-            files[f"tile/{path}"] = path
-    files.update((f"tile/{path}", path) for path in below(tree, "include"))
+            files[f"{MODULE}/{path}"] = path
+    files.update((f"{MODULE}/{path}", path) for path in below(tree, "include"))
     for folder in ("docs", "editors", "examples", "library", "manifest", "formats"):
-        files.update((f"tile/share/{path}", path) for path in below(tree, folder))
-    files.update((f"tile/share/{name}", name) for name in (*LICENCES, "README.md", "CHANGELOG.md"))
+        files.update((f"{MODULE}/share/{path}", path) for path in below(tree, folder))
+    files.update(
+        (f"{MODULE}/share/{name}", name) for name in (*LICENCES, "README.md", "CHANGELOG.md")
+    )
     return files
 
 
@@ -86,7 +89,7 @@ def main(tree, version, output):
             contents[target] = file.read()
         if contents[target].startswith(b"\x7fELF"):
             checkPortable(path)
-    machine = int.from_bytes(contents["tile/bin/tilec"][18:20], "little")
+    machine = int.from_bytes(contents[f"{MODULE}/bin/tilec"][18:20], "little")
     tag = PLATFORM + MACHINES[machine]
     with open(os.path.join(tree, "README.md"), encoding="utf-8") as file:
         contents[f"{info}/METADATA"] = METADATA.format(
@@ -98,9 +101,11 @@ def main(tree, version, output):
     contents[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: tile\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     )
-    contents[f"{info}/entry_points.txt"] = b"[console_scripts]\ntilec = tile._main:main\n"
+    contents[f"{info}/entry_points.txt"] = (
+        f"[console_scripts]\ntilec = {MODULE}._main:main\n".encode()
+    )
     for name in LICENCES:
-        contents[f"{info}/licenses/{name}"] = contents[f"tile/share/{name}"]
+        contents[f"{info}/licenses/{name}"] = contents[f"{MODULE}/share/{name}"]
     record = ""
     for path, data in sorted(contents.items()):
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
@@ -114,7 +119,7 @@ def main(tree, version, output):
             contents.items(), key=lambda one: (one[0].startswith(info), one[0])
         ):
             entry = zipfile.ZipInfo(path, (2000, 1, 1, 0, 0, 0))
-            isProgram = data.startswith(b"\x7fELF") or path == "tile/bin/tilec"
+            isProgram = data.startswith(b"\x7fELF") or path == f"{MODULE}/bin/tilec"
             entry.external_attr = (0o100755 if isProgram else 0o100644) << 16
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)

@@ -63,7 +63,7 @@ def drawBench(folder, out):
 
 def drawPlayground(tilec, out):
     import threading
-    from tile import playground
+    from tile_compiler import playground
 
     os.environ["TILEC"] = tilec
     server = playground.Server()

@@ -83,14 +83,16 @@ class Try:
         return next(line.strip() for line in out.splitlines() if text.splitlines()[0][:20] in line)
 
     def python(self, text, fake=False):
-        """A program with the module `tile` and NumPy; what it prints."""
+        """A program with the module `tile_compiler` and NumPy; what it prints."""
         env = {
             "TILE_RUNTIME_LIB": os.path.join(self.build, "lib", "libtile_runtime.so"),
             "PYTHONPATH": os.path.join(ROOT, "python"),
         }
         if fake:
             env["TILE_LIBCUDA"] = os.path.join(self.build, "lib", "libTileFakeCuda.so")
-        return self.run(sys.executable, "-c", "import numpy, tile, os, sys\n" + text, env=env)
+        return self.run(
+            sys.executable, "-c", "import numpy, tile_compiler as tile, os, sys\n" + text, env=env
+        )
 
     def read(self, name):
         with open(os.path.join(self.folder, name), errors="replace") as file:

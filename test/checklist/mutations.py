@@ -78,7 +78,7 @@ TEXTS = (
     ),
     (
         "Python takes big-endian arrays",
-        "python/tile/_tensors.py",
+        "python/tile_compiler/_tensors.py",
         None,
         'typestr[0] == ">" and code[1:] != "1"',
         "False",
@@ -87,7 +87,7 @@ TEXTS = (
     ),
     (
         "Python never frees a module",
-        "python/tile/_launch.py",
+        "python/tile_compiler/_launch.py",
         None,
         "_library.get().tile_module_free(self._handle)",
         "pass",

@@ -19,7 +19,7 @@ HOME = os.environ.get("TILE_HOME") or (
 )
 os.environ["TILE_HOME"] = HOME
 sys.path[:0] = [os.path.join(ROOT, "python")]
-import tile  # noqa: E402
+import tile_compiler as tile  # noqa: E402
 
 # ulp; the measured maximum, rounded up.
 BOUNDS = {

@@ -48,7 +48,7 @@ def main():
     options = home.parse(__doc__)
     os.environ["TILE_HOME"] = options.home
     sys.path.insert(0, os.path.join(ROOT, "python"))
-    import tile
+    import tile_compiler as tile
 
     torch.manual_seed(7)
     a, b = ones(1), ones(N)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Kernels on CuPy's arrays, on a GPU: run_cupy.py, with the module `tile` on PYTHONPATH. Outputs
-that are made and given, dtypes, streams, views that are refused, and arrays that go on to PyTorch
-by DLPack.
+"""Kernels on CuPy's arrays, on a GPU: run_cupy.py, with the module `tile_compiler` on PYTHONPATH.
+Outputs that are made and given, dtypes, streams, views that are refused, and arrays that go on to
+PyTorch by DLPack.
 """
 
 import os
@@ -12,10 +12,10 @@ import cupy
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 try:
-    import tile
+    import tile_compiler as tile
 except ImportError:
     sys.path.insert(0, os.path.join(ROOT, "python"))
-    import tile
+    import tile_compiler as tile
 
 
 class CuPy(unittest.TestCase):

@@ -36,7 +36,7 @@ sys.path[:0] = [
 import case as cases  # noqa: E402
 import references  # noqa: E402
 import references_large  # noqa: E402
-import tile  # noqa: E402
+import tile_compiler as tile  # noqa: E402
 from bandwidth import measureBandwidth  # noqa: E402
 
 TORCH = {

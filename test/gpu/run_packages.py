@@ -24,7 +24,7 @@ sys.path.insert(
         else os.path.join(ROOT, "python")
     ),
 )
-import tile  # noqa: E402
+import tile_compiler as tile  # noqa: E402
 
 MATMUL = os.path.join(ROOT, "examples", "matmul", "matmul.tile")
 VARIANTS = [

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """A kernel inside of a program of torch.export and of an AOTInductor package, which other processes
-run that have no compiler of tile: run_torch_export.py [--device cpu | cuda], with the module `tile`
-on PYTHONPATH. Prints a line for each step; a step that crashes is named with its signal.
+run that have no compiler of tile: run_torch_export.py [--device cpu | cuda], with the module
+`tile_compiler` on PYTHONPATH. Prints a line for each step; a step that crashes is named with its
+signal.
 
 AOTInductor needs a C++ compiler. One that links libstdc++ statically makes packages that crash when
 they are loaded, whatever is in them: PyTorch has its own copy, and they hand over C++ objects. So
@@ -20,11 +21,11 @@ import torch
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 try:
-    import tile
+    import tile_compiler as tile
 except ImportError:
     sys.path.insert(0, os.path.join(ROOT, "python"))
-    import tile
-from tile import _compiler  # noqa: E402
+    import tile_compiler as tile
+from tile_compiler import _compiler  # noqa: E402
 
 
 def say(line):
@@ -171,7 +172,8 @@ def main(options):
         # The module alone, with the library: no folder that has tilec.
         home = os.path.join(folder, "home")
         os.makedirs(os.path.join(home, "python"))
-        os.symlink(os.path.dirname(tile.__file__), os.path.join(home, "python", "tile"))
+        module = os.path.dirname(tile.__file__)
+        os.symlink(module, os.path.join(home, "python", os.path.basename(module)))
         library = next(path for path in tile._library._candidates() if os.path.exists(path))
         environment = dict(
             os.environ,

@@ -17,10 +17,10 @@ import torch
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 try:
-    import tile
+    import tile_compiler as tile
 except ImportError:
     sys.path.insert(0, os.path.join(ROOT, "python"))
-    import tile
+    import tile_compiler as tile
 
 DEVICE = "cpu"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Kernels as operators of PyTorch: run_torch_op.py [--device cpu | cuda], with the module `tile` on
-PYTHONPATH.
+"""Kernels as operators of PyTorch: run_torch_op.py [--device cpu | cuda], with the module
+`tile_compiler` on PYTHONPATH.
 
 Schema, fake kernels and gradients by torch.library.opcheck and against PyTorch's own; one graph
 under torch.compile.
@@ -15,10 +15,10 @@ import torch
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 try:
-    import tile
+    import tile_compiler as tile
 except ImportError:
     sys.path.insert(0, os.path.join(ROOT, "python"))
-    import tile
+    import tile_compiler as tile
 
 DEVICE = "cpu"
 SPLIT = """

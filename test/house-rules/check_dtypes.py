@@ -85,7 +85,7 @@ def texts(root):
         code = dlpack if int(dlpack) >= 0 else None
         quoted = [f'"{each}"' if each else None for each in (npy, array)]
         table += f'    ("{name}", {bits}, "{family}", {code}, {quoted[0]}, {quoted[1]}),\n'
-    path = os.path.join("python", "tile", "_dtypes.py")
+    path = os.path.join("python", "tile_compiler", "_dtypes.py")
     text = ""
     if os.path.exists(os.path.join(root, path)):
         with open(os.path.join(root, path), encoding="utf-8") as file:

@@ -24,7 +24,7 @@ FOLDERS = (
     "grammar",
     "launch/core",
     "manifest",
-    "python/tile",
+    "python/tile_compiler",
     "runtime/include",
 )
 SOURCES = ("dialect", "formats", "frontend", "launch", "lsp", "manifest", "python", "runtime")

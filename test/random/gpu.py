@@ -84,7 +84,7 @@ class Driver:
             for folder in (os.path.join(home, "python"), os.path.join(ROOT, "python"))
             if os.path.isdir(folder)
         ]
-        import tile
+        import tile_compiler as tile
 
         self.tile, self.library = tile, ctypes.CDLL(LIBRARY)
         requested = os.environ.get("TILE_PTXAS")

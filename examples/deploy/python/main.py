@@ -4,7 +4,7 @@ main.py PACKAGE [cpu | cuda].
 
 import sys
 
-import tile
+import tile_compiler as tile
 
 
 def arrays(device, shape):

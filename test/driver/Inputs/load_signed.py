@@ -1,6 +1,6 @@
 """Loads p.tilepkg, signed with one.key, from Python: with that key alone."""
 
-import tile
+import tile_compiler as tile
 
 one, two = (open(name + ".pub").read() for name in ("one", "two"))
 assert "saxpy" in tile.load("p.tilepkg", key=one)

@@ -144,7 +144,7 @@ def readPlayground(tilec, root):
 
     sys.path.insert(0, os.path.join(root, "python"))
     os.environ["TILEC"] = tilec
-    from tile import playground
+    from tile_compiler import playground
 
     server = playground.Server()
     threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -13,7 +13,7 @@ import numpy as np
 build, source = sys.argv[1:]
 os.environ["TILE_RUNTIME_LIB"] = os.path.join(build, "lib", "libtile_runtime.so")
 sys.path.insert(0, os.path.join(source, "python"))
-from tile import _library  # noqa: E402
+from tile_compiler import _library  # noqa: E402
 
 SCALARS = [
     ("a", "f16", 1.5),

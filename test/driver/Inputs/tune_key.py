@@ -3,7 +3,7 @@
 import sys
 
 import numpy
-import tile
+import tile_compiler as tile
 
 kernel = tile.load(sys.argv[1], device="cpu")["which"]
 

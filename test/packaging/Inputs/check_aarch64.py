@@ -20,8 +20,8 @@ PROGRAM = """
 import array, platform, sys
 assert platform.machine() == "aarch64"
 sys.path.insert(0, sys.argv[1])
-import tile
-from tile import _library
+import tile_compiler as tile
+from tile_compiler import _library
 assert _library.native is not None, "the module in C is not loaded"
 class Vector:
     def __init__(self, values):

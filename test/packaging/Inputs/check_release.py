@@ -127,7 +127,7 @@ def main(tree, source):
         )
     # A page about another program of ours names that one's options.
     playground = subprocess.run(
-        [sys.executable, "-m", "tile.playground", "--help"],
+        [sys.executable, "-m", "tile_compiler.playground", "--help"],
         capture_output=True,
         text=True,
         env=dict(os.environ, PYTHONPATH=os.path.join(tree, "python")),

@@ -30,11 +30,11 @@ def below(folder):
 def asRelease(name):
     """Where the release has what the wheel or the Debian package has under this name."""
     for pattern, replacement in (
-        (r"^tile/share/", ""),
-        (r"^tile/(bin|lib|include)/", r"\1/"),
-        (r"^tile/", "python/tile/"),
-        (r"^usr/lib/python3/dist-packages/tile/(\w+\.abi3\.so)$", r"lib/\1"),
-        (r"^usr/lib/python3/dist-packages/tile/", "python/tile/"),
+        (r"^tile_compiler/share/", ""),
+        (r"^tile_compiler/(bin|lib|include)/", r"\1/"),
+        (r"^tile_compiler/", "python/tile_compiler/"),
+        (r"^usr/lib/python3/dist-packages/tile_compiler/(\w+\.abi3\.so)$", r"lib/\1"),
+        (r"^usr/lib/python3/dist-packages/tile_compiler/", "python/tile_compiler/"),
         (r"^usr/share/doc/tile-compiler/", ""),
         (r"^usr/", ""),
     ):

@@ -8,17 +8,17 @@ import zipfile
 
 # Besides these: whatever else a release has in the same folders.
 FILES = (
-    "tile/__init__.py",
-    "tile/__init__.pyi",
-    "tile/py.typed",
-    "tile/bin/tilec",
-    "tile/lib/libtile_runtime.so",
-    "tile/include/tile_runtime.h",
-    "tile/lib/cmake/Tile/TileConfig.cmake",
-    "tile/share/docs/Tutorial.md",
-    "tile/share/docs/guides/python.md",
-    "tile/share/library/std/norms.tile",
-    "tile/share/README.md",
+    "tile_compiler/__init__.py",
+    "tile_compiler/__init__.pyi",
+    "tile_compiler/py.typed",
+    "tile_compiler/bin/tilec",
+    "tile_compiler/lib/libtile_runtime.so",
+    "tile_compiler/include/tile_runtime.h",
+    "tile_compiler/lib/cmake/Tile/TileConfig.cmake",
+    "tile_compiler/share/docs/Tutorial.md",
+    "tile_compiler/share/docs/guides/python.md",
+    "tile_compiler/share/library/std/norms.tile",
+    "tile_compiler/share/README.md",
 )
 LICENCES = ("LICENSE", "LICENSE.generated-code", "THIRD-PARTY-NOTICES")
 
@@ -34,6 +34,8 @@ def main(path):
             if one not in names
         ]
         assert not missing, f"the wheel lacks {missing}"
+        # `tile` would be the folder of another project of PyPI, too.
+        assert {one.partition("/")[0] for one in names} == {"tile_compiler", info}, "other folders"
         assert wheel.read(f"{info}/licenses/LICENSE").lstrip().startswith(b"Apache License")
         assert f"Tag: {tags}\n".encode() in wheel.read(f"{info}/WHEEL") and "manylinux_2_28" in tags
         assert b"License-Expression: Apache-2.0 WITH LLVM-exception\n" in wheel.read(
@@ -52,7 +54,9 @@ def main(path):
             assert file.endswith("RECORD") or (found, str(len(data))) == (digest, size), (
                 f"RECORD is wrong on {file}"
             )
-        assert wheel.getinfo("tile/bin/tilec").external_attr >> 16 & 0o111, "tilec is no program"
+        assert wheel.getinfo("tile_compiler/bin/tilec").external_attr >> 16 & 0o111, (
+            "tilec is no program"
+        )
     assert os.path.getsize(path) < 60_000_000
     return 0
 

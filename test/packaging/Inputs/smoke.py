@@ -6,7 +6,7 @@ import array
 import sys
 import sysconfig
 
-import tile
+import tile_compiler as tile
 
 
 class Floats:

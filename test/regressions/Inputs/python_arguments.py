@@ -6,7 +6,7 @@ import sys
 import unittest
 
 import numpy
-import tile
+import tile_compiler as tile
 
 PACKAGE = sys.argv.pop()
 

@@ -5,7 +5,7 @@ import unittest
 
 import numpy
 import python_module as stand
-import tile
+import tile_compiler as tile
 
 
 class Versioned:

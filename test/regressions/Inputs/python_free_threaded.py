@@ -16,7 +16,7 @@ importlib.machinery.ExtensionFileLoader.exec_module = lambda self, module: (
     execute(self, module),
 )
 
-import tile  # noqa: E402  (after what it must see)
+import tile_compiler as tile  # noqa: E402  (after what it must see)
 
 assert "tile_native" not in loaded and tile._library.native is None, (
     "loaded a module of the limited API"

@@ -5,7 +5,7 @@ error.
 import sys
 
 import numpy
-import tile
+import tile_compiler as tile
 
 kernel = tile.load(sys.argv[1], device="cpu")["k"]
 z = numpy.zeros(2, "u8")

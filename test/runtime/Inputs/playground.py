@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 
 sys.path.insert(0, os.path.join(sys.argv[1], "python"))
-from tile import playground  # noqa: E402
+from tile_compiler import playground  # noqa: E402
 
 SOURCE = """kernel add(x: in f32[N], y: out f32[N])
   where N in 1..=1000

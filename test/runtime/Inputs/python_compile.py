@@ -12,7 +12,7 @@ import warnings
 
 import numpy
 import python_module as stand
-import tile
+import tile_compiler as tile
 
 FOLDER, ROOT = sys.argv[1:]
 del sys.argv[1:]
@@ -40,7 +40,7 @@ kernel other(x: in f32[N], y: out f32[N]) where N in 1..=4096 grid (i: N) { y[i]
 # Compiles three kernels, each process in another order, and says how often it was the compiler that
 # answered and how often the folder.
 WORKER = """
-import sys, numpy, tile
+import sys, numpy, tile_compiler as tile
 softmax, scale, turn = sys.argv[1], sys.argv[2], int(sys.argv[3])
 x = numpy.ones((4, 100), "f4")
 def small(): assert abs(tile.compile(softmax, BLOCK=256)(x) - 0.01).max() < 1e-6

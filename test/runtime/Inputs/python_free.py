@@ -6,7 +6,7 @@ import gc
 import sys
 
 import numpy
-import tile
+import tile_compiler as tile
 
 
 def mappings():

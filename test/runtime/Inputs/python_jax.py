@@ -7,7 +7,7 @@ import unittest
 import jax
 import jax.numpy
 import numpy
-import tile
+import tile_compiler as tile
 
 ROOT = sys.argv.pop()
 SCALE = """kernel scale[T: dtype in {f16, bf16, f32}](x: in T[M, N], y: out T[M, N], a: f32 = 2.0)

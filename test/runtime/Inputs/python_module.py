@@ -15,8 +15,8 @@ import unittest
 import warnings
 
 import numpy
-import tile
-from tile._library import native
+import tile_compiler as tile
+from tile_compiler._library import native
 
 
 class FakeCuda(ctypes.Structure):

@@ -307,7 +307,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(
-        prog="python -m tile.playground", description=__doc__.partition("\n\n")[0]
+        prog="python -m tile_compiler.playground", description=__doc__.partition("\n\n")[0]
     )
     parser.add_argument("--port", type=int, default=8765, help="0 takes a free one (default: 8765)")
     parser.add_argument("--no-browser", action="store_true", help="do not open the page")

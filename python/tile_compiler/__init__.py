@@ -41,4 +41,4 @@ __all__ = [
 def __getattr__(name):
     if name == "__version__":
         return version()
-    raise AttributeError(f"module 'tile' has no attribute '{name}'")
+    raise AttributeError(f"module 'tile_compiler' has no attribute '{name}'")

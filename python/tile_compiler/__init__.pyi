@@ -1,5 +1,5 @@
-"""Types of the module `tile`. A tensor is anything that speaks one of the array protocols, so it is
-`Any`.
+"""Types of the module `tile_compiler`. A tensor is anything that speaks one of the array protocols,
+so it is `Any`.
 """
 
 import os

@@ -1,5 +1,5 @@
 """A page on this machine to try kernels: edit, check, explain and run on the CPU. `python -m
-tile.playground`.
+tile_compiler.playground`.
 """
 
 from ._server import Server, main

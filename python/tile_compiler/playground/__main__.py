@@ -1,4 +1,4 @@
-"""`python -m tile.playground`."""
+"""`python -m tile_compiler.playground`."""
 
 import sys
 
