@@ -86,6 +86,7 @@ def main():
     )
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
     parser.add_argument("--case", default="", help="run only the cases whose name contains this")
+    parser.add_argument("--first", type=int, metavar="N", help="of each example the first N cases")
     parser.add_argument("--jobs", type=int, default=2, help="cases at a time")
     parser.add_argument("--timeout", type=float, default=120.0, help="seconds for one case")
     parser.add_argument("--verbose", action="store_true", help="print the cases that pass, too")
@@ -103,7 +104,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for name in options.examples or cases.names():
             begin, good, example = time.time(), 0, cases.module(name)
-            chosen = [case for case in example.CASES if options.case in case.name]
+            chosen = [case for case in example.CASES if options.case in case.name][: options.first]
             results = pool.map(
                 lambda case: runCase(tilec, name, example, case, options.device, options.timeout),
                 chosen,
