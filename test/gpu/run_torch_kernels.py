@@ -311,6 +311,9 @@ class Kernels(unittest.TestCase):
         be no memory, go the way through Python."""
         keyOf = tile._library.native.keyOf
         x = torch.ones(3, 4, device=DEVICE)
+        if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):  # of an older PyTorch
+            self.assertIsNone(keyOf((x,), 0))
+            return
         other = [x.half(), x[0], x.to(torch.float8_e4m3fn), x.to(torch.float8_e5m2), x.bfloat16()]
         keys = {keyOf((value,), 0) for value in [x, *other]}
         self.assertEqual(len(keys), 6)
