@@ -1,7 +1,8 @@
 """The pages of a release against its files: check_release.py TREE SOURCE.
 
 A path in backticks or in a link must exist in the release, unless it is of the compiler's sources:
-then there. An option in code must be one of tilec's, unless its line is of another program.
+then there. An option in code must be one of tilec's or of a program of ours that the page names,
+unless its line is of a program of others.
 """
 
 import os
@@ -28,16 +29,26 @@ SOURCES = (
     "build/",
 )
 COMMANDS = ("run", "debug", "tune", "explain", "inspect", "link", "check", "fix", "fmt")
-# Whose options are on a line.
+# Whose options are on a line: programs of others, and those of ours, which have them in their text.
 OTHERS = (
-    r"\b(cmake|pkg-config|python3?|sbatch|srun|SBATCH|nvcc|pip|ncu|nsys|compute-sanitizer|gcc|git"
-    r"|dev|bench/\w+\.py|test/\S+\.py)\b"
+    r"\b(cmake|pkg-config|sbatch|srun|SBATCH|nvcc|pip|ncu|nsys|compute-sanitizer|gcc|git|llvm-\w+"
+    r"|code --install-extension)\b"
 )
+OURS = r"(?:\./dev\b|(?:bench|test|docs|editors|examples)/[\w/.*-]+\.(?:py|sh))"
+OPTION = r"(?<![\w-])--[a-z][a-z-]*"
+
+
+def optionsOf(source, name):
+    """The options that a program of ours has in its text; none where the name is a pattern."""
+    path = os.path.join(source, name)
+    if not os.path.exists(path):
+        return set()
+    with open(path, encoding="utf-8") as file:
+        return set(re.findall(OPTION, file.read()))
 
 
 def pages(tree):
-    yield "README.md"
-    for path, folders, names in os.walk(os.path.join(tree, "docs")):
+    for path, folders, names in os.walk(tree):
         folders.sort()
         for name in sorted(names):
             if name.endswith(".md"):
@@ -67,7 +78,9 @@ def paths(line):
             r"|codegen|driver|runtime|cmake|manifest|formats|launch)/",
             word,
         ) or re.fullmatch(r"[A-Z]\w+\.md", word):
-            if not re.search(r"\bNAME\b|\.tune$", word):  # stands for a name; is made by a command
+            if not re.search(
+                r"\b(NAME|CODE)\b|\.tune$", word
+            ):  # stands for a name; is made by a command
                 yield word.rstrip(".")
 
 
@@ -88,6 +101,7 @@ def check(tree, source, page, options):
     with open(os.path.join(tree, page), encoding="utf-8") as file:
         text = file.read()
     lines = list(code(text))
+    known = options.union(*(optionsOf(source, name) for name in re.findall(OURS, text)))
     for number, line in lines:
         for word in paths(line):
             if not exists(tree, page, word) and not (
@@ -95,9 +109,9 @@ def check(tree, source, page, options):
             ):
                 yield f"{page}:{number}: no '{word}' in the release"
         if not re.search(OTHERS, text.splitlines()[number - 1]):
-            for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", line):
-                if option not in options:
-                    yield f"{page}:{number}: tilec has no option '{option}'"
+            for option in re.findall(OPTION, line):
+                if option not in known:
+                    yield f"{page}:{number}: neither tilec nor what the page runs has '{option}'"
     for number, line in enumerate(text.splitlines(), 1):
         for target in re.findall(r"\]\(([^)#: ]+\.\w+)\)", line):
             if not exists(tree, page, target):
