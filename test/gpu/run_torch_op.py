@@ -3,7 +3,7 @@
 `tile_compiler` on PYTHONPATH.
 
 Schema, fake kernels and gradients by torch.library.opcheck and against PyTorch's own; one graph
-under torch.compile.
+under torch.compile; on GPUs CUDA graphs, streams and, where there are two, devices.
 """
 
 import argparse
@@ -139,6 +139,63 @@ class TorchOp(unittest.TestCase):
             torch._dynamo.utils.counters["stats"]["unique_graphs"], graphs
         )  # sizes are symbols: no other graph
         self.assertFalse(torch._dynamo.utils.counters["graph_break"])
+
+    def needsGpus(self, count=1):
+        if DEVICE != "cuda" or torch.cuda.device_count() < count:
+            self.skipTest(f"needs --device cuda and {count} of them")
+
+    def testCudaGraph(self):
+        self.needsGpus()
+        x = self.rows(16, 300)
+        self.softmax(x)  # loads the code, which a capture cannot
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            y = self.softmax(torch.relu(x))
+        for factor in (2.0, -3.0):
+            x.mul_(factor)
+            graph.replay()
+            torch.testing.assert_close(y, torch.softmax(torch.relu(x), 1))
+
+    def testCompiledCudaGraph(self):
+        self.needsGpus()
+        skips = torch._dynamo.utils.counters["inductor"]
+        before = skips["cudagraph_skips"]
+        block = torch.compile(
+            lambda x: self.softmax(torch.relu(x) * 2.0),
+            fullgraph=True,
+            dynamic=False,
+            mode="reduce-overhead",
+        )
+        for factor in (1.0, 2.0, -3.0, 4.0):  # warms up, is captured, is replayed
+            torch.compiler.cudagraph_mark_step_begin()
+            x = (self.rows(8, 64) * factor).requires_grad_()
+            found, expected = block(x), torch.softmax(torch.relu(x) * 2.0, 1)
+            torch.testing.assert_close(found, expected)
+            (gradient,) = torch.autograd.grad(found.square().sum(), x)
+            (wanted,) = torch.autograd.grad(expected.square().sum(), x)
+            torch.testing.assert_close(gradient, wanted, rtol=1e-4, atol=1e-6)
+        self.assertEqual(skips["cudagraph_skips"], before)
+
+    def testStreams(self):
+        self.needsGpus()
+        stream = torch.cuda.Stream()
+        with torch.cuda.stream(stream):
+            x = self.rows(64, 4096)
+            for _ in range(20):
+                x = x * 1.0
+            y = self.softmax(x)
+            expected = torch.softmax(x, 1)
+        stream.synchronize()
+        torch.testing.assert_close(y, expected)
+
+    def testDevices(self):
+        self.needsGpus(2)
+        x = self.rows(9, 100)
+        there = x.to("cuda:1")
+        self.softmax(x)
+        y = self.softmax(there)  # while cuda:0 is the current device
+        self.assertEqual((y.device, torch.cuda.current_device()), (there.device, 0))
+        torch.testing.assert_close(y, torch.softmax(there, 1))
 
     def testOutputsAndMutation(self):
         op = tile.compile(SPLIT).torch_op("tiletest::split")
