@@ -10,6 +10,7 @@ round, so that a machine that gets slower does so for both; medians of the round
 
 import argparse
 import ctypes
+import importlib
 import json
 import os
 import statistics
@@ -19,6 +20,7 @@ import tempfile
 import time
 
 import resultfile
+from releases import moduleFolder
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
@@ -109,10 +111,7 @@ def fromPython(home, folder, root=ROOT):
 
     sys.path.insert(0, os.path.join(root, "python"))
     os.environ["TILE_HOME"] = home
-    try:
-        import tile_compiler as tile
-    except ImportError:  # its name in the first versions
-        import tile
+    tile = importlib.import_module(os.path.basename(moduleFolder(root)))
 
     @triton.jit
     def saxpy(x, y, a, n, BLOCK: tl.constexpr):

@@ -391,6 +391,12 @@ def checkNames(path, text):
             yield lineOf(text, match.start()), "a GPU's name in code; ask tilec or target/Target.h"
 
 
+def checkModule(path, text):
+    """Imports of `tile`, which is another project's module."""
+    for match in re.finditer(r"^\s*(?:import (?:\w+, )*|from )tile\b", text, re.MULTILINE):
+        yield lineOf(text, match.end()), "imports 'tile'; our module is 'tile_compiler'"
+
+
 def checkDirectives(path, text):
     """lit and FileCheck pass over a directive without its colon."""
     for match in re.finditer(
@@ -419,6 +425,8 @@ def main(root):
                 code[path] = text
         if isIn(path, NAMELESS):
             found += checkNames(path, text)
+        if path.endswith((".py", ".md")):
+            found += checkModule(path, text)
         if path.startswith("test" + os.sep) and path.endswith(TESTS):
             found += checkDirectives(path, text)
         for line, message in found:
