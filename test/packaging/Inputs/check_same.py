@@ -11,6 +11,9 @@ import zipfile
 # Of the release alone: for those who test and measure with it, and for those who change Tile.
 RELEASE_ONLY = r"(bench|test)/|dev$|bin/tile-opt$|CONTRIBUTING\.md$"
 WHEEL_ONLY = r"tile_compiler-[^/]*\.dist-info/"
+LICENCES = ("LICENSE", "LICENSE.generated-code", "THIRD-PARTY-NOTICES")
+LICENSES = ".dist-info/licenses/"  # in the wheel
+COPYRIGHT = "usr/share/doc/tile-compiler/copyright"  # in the Debian package
 DEB_ONLY = r"usr/share/(man/.*|doc/tile-compiler/(changelog\.gz|copyright))$"
 
 
@@ -50,7 +53,10 @@ def main(tree, wheel, deb, scratch):
         for name, data in below(tree).items()
         if not re.match(RELEASE_ONLY, name) and "__pycache__" not in name
     }
+    licences = [release[name] for name in LICENCES]
     with zipfile.ZipFile(wheel) as archive:
+        shown = {n.rpartition("/")[2]: archive.read(n) for n in archive.namelist() if LICENSES in n}
+        assert [shown[name] for name in LICENCES] == licences, "the wheel's licences are others"
         ours = {
             asRelease(name): archive.read(name)
             for name in archive.namelist()
@@ -62,6 +68,9 @@ def main(tree, wheel, deb, scratch):
         for name, data in below(scratch).items()
         if not re.match(DEB_ONLY, name)
     }
+    with open(os.path.join(scratch, COPYRIGHT), "rb") as file:
+        found = file.read()
+    assert all(text in found for text in licences), f"{COPYRIGHT} lacks a licence"
     versioned = (  # the wheel leaves out a name that no program looks for
         r"lib/libtile_runtime\.so\.\d+\.\d+"
     )
