@@ -4,9 +4,10 @@ run that have no compiler of tile: run_torch_export.py [--device cpu | cuda], wi
 `tile_compiler` on PYTHONPATH. Prints a line for each step; a step that crashes is named with its
 signal.
 
-AOTInductor needs a C++ compiler. One that links libstdc++ statically makes packages that crash when
-they are loaded, whatever is in them: PyTorch has its own copy, and they hand over C++ objects. So
-$CXX, g++, c++ and clang++ are tried in turn, each first by a package without our operator.
+AOTInductor needs a C++ compiler. One that links libstdc++ statically makes packages that fail or
+crash when they are loaded, whatever is in them: PyTorch has its own copy, and they hand over C++
+objects. So $CXX, g++, c++ and clang++ are tried in turn, each first by a package without our
+operator.
 """
 
 import argparse
