@@ -1,5 +1,4 @@
-// Sorting and counting in shared memory, with loops at run time: the code does not grow with the
-// tile.
+// Sorting, in registers and through shared memory between, and counting in shared memory.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
@@ -7,6 +6,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -18,22 +18,15 @@ using namespace tile::gpu;
 namespace {
 
 /// Arithmetic on i32 at one place of the program.
-/// All numbers are i32 known at run time: so loops over rounds and steps are loops of the program.
 struct I32Builder {
   OpBuilder &b;
   Location loc;
   Value operator()(int64_t value) const { return constantI32(b, loc, value); }
-  Value add(Value x, Value y) const { return arith::AddIOp::create(b, loc, x, y); }
-  Value sub(Value x, Value y) const { return arith::SubIOp::create(b, loc, x, y); }
   Value bitAnd(Value x, Value y) const { return arith::AndIOp::create(b, loc, x, y); }
-  Value bitOr(Value x, Value y) const { return arith::OrIOp::create(b, loc, x, y); }
-  Value shl(Value x, Value y) const { return arith::ShLIOp::create(b, loc, x, y); }
-  Value shr(Value x, Value y) const { return arith::ShRUIOp::create(b, loc, x, y); }
 };
 
 /// `for (i = begin; i < end; i += step)` on i32.
-/// begin may differ between threads; barriers stand in the body only of loops over rounds and
-/// steps, whose bounds do not.
+/// begin may differ between threads: no barrier stands in the body.
 void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step,
               function_ref<void(OpBuilder &, Value)> body) {
   scf::ForOp::create(b, loc, begin, end, step, ValueRange(),
@@ -43,9 +36,8 @@ void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step,
                      });
 }
 
-/// A bitonic network (Batcher, 1968) on a tile in shared memory, row by row: rounds merge runs of
-/// 2^round elements, each by steps of half the distance of the one before; a barrier follows each
-/// step. Threads take pairs in turn. Eight elements, by the distance of the pairs compared:
+/// A bitonic network (Batcher, 1968): rounds merge runs of 2^round elements, each by steps of half
+/// the distance of the one before. Eight elements, by the distance of the pairs compared:
 ///
 ///   round 1   1           runs of 2, every second one downwards
 ///   round 2   2, 1        runs of 4
@@ -54,130 +46,265 @@ void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step,
 /// Where only the first are wanted, runs of so many are sorted, every second one downwards; the
 /// smaller elements of two neighbours then are the first of both, in an order that one more merge
 /// sorts. So the runs are halved until one is left.
+///
+///   runs       A up, B down    C up, D down         sorted runs of 2^k each
+///   minimum    M = min(A, B)   N = min(C, D)        bitonic, and holds the smallest 2^k of both
+///   merged     M up            N down               k steps; then M and N are the next pair
+///
+/// A step is a bit of the elements' numbers. Threads hold 2^r elements each, all that differ in r
+/// neighbouring bits, and do all steps of these without others; then the tile goes through shared
+/// memory into the next such distribution. Of 1024 elements, r = 4:
+///
+///   phase      1         2      3      4      5     ...
+///   bits       0 - 3     1 - 4  0 - 3  2 - 5  0 - 3
+///   steps      rounds    4 - 1  0      5 - 2  1, 0
+///              1 to 4    of round 5    of round 6
 class SortingNetwork {
 public:
-  SortingNetwork(OpBuilder &b, Location loc, RankedTensorType type, int64_t axis, int64_t threads,
-                 Value base)
-      : loc(loc), element(type.getElementType()), base(base), thread(getThreadId(b, loc)),
-        threads(threads), axisBits(llvm::Log2_64(type.getDimSize(axis))),
-        innerBits(llvm::Log2_64(ShapedType::getNumElements(type.getShape().drop_front(axis + 1)))),
-        lines(type.getNumElements() / type.getDimSize(axis)) {}
-
-  /// Sorts runs of 2^rounds elements; those with an odd number downwards.
-  void sortRuns(OpBuilder &b, unsigned rounds) {
-    I32Builder i32{b, loc};
-    Value zero = i32(0), one = i32(1);
-    loopOver(b, loc, one, i32(rounds + 1), one, [&](OpBuilder &b, Value round) {
-      loopOver(b, loc, zero, round, one, [&](OpBuilder &b, Value step) {
-        I32Builder i32{b, loc};
-        Value distanceBit = i32.sub(i32.sub(round, step), i32(1));
-        forEachPlace(b, i32(axisBits - 1),
-                     [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
-                       I32Builder i32{b, loc};
-                       Value low = insertZero(b, place, distanceBit);
-                       exchange(b, at(low), at(i32.add(low, i32.shl(i32(1), distanceBit))),
-                                i32.bitAnd(i32.shr(low, round), i32(1)));
-                     });
-      });
-    });
+  /// Elements lie in memory line by line along the axis, whatever the tile's order is.
+  SortingNetwork(Location loc, RankedTensorType type, int64_t axis, int64_t threads, Value base)
+      : loc(loc), type(type), element(type.getElementType()), axis(axis), base(base),
+        threadBits(llvm::Log2_64(threads)), axisBits(llvm::Log2_64(type.getDimSize(axis))),
+        elementBytes(element.getIntOrFloatBitWidth() / 8),
+        vectorBits(llvm::Log2_64(16 / elementBytes)) {
+    for (unsigned bit = 0, end = llvm::Log2_64(type.getNumElements()); bit < end; ++bit)
+      live.push_back(bit);
   }
 
-  /// Of sorted runs of 2^runBits elements, halves the number until the first one holds the smallest
-  /// of all.
-  ///
-  ///   runs       A up, B down    C up, D down         sorted runs of 2^k each, k = runBits
-  ///   minimum    M = min(A, B)   N = min(C, D)        bitonic, and holds the smallest 2^k of both
-  ///   merged     M up            N down               k steps; then M and N are the next pair
-  void pruneRuns(OpBuilder &b, unsigned runBits) {
-    I32Builder i32{b, loc};
-    Value zero = i32(0), one = i32(1);
-    loopOver(b, loc, zero, i32(axisBits - runBits), one, [&](OpBuilder &b, Value level) {
-      // Run r stands at r * 2^(runBits + level) before, and at r * 2^(runBits + level + 1) after.
-      I32Builder i32{b, loc};
-      Value apart = i32.add(level, i32(runBits)), pairBits = i32.sub(i32(axisBits - 1), level);
-      forEachPlace(b, pairBits, [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
-        I32Builder i32{b, loc};
-        Value inRun = i32.bitAnd(place, i32((int64_t(1) << runBits) - 1)),
-              run = i32.shr(place, i32(runBits));
-        Value low = i32.bitOr(i32.shl(run, i32.add(apart, i32(1))), inRun);
-        Value lowAt = at(low), highAt = at(i32.add(low, i32.shl(i32(1), apart)));
-        Value x = LLVM::LoadOp::create(b, loc, element, lowAt),
-              y = LLVM::LoadOp::create(b, loc, element, highAt);
-        LLVM::StoreOp::create(b, loc, arith::MinSIOp::create(b, loc, x, y), lowAt);
-      });
-      if (runBits == 0)
-        return;
-      loopOver(b, loc, zero, i32(runBits), one, [&](OpBuilder &b, Value step) {
-        I32Builder i32{b, loc};
-        Value distanceBit = i32.sub(i32(runBits - 1), step);
-        forEachPlace(b, i32.sub(pairBits, i32(1)),
-                     [&](OpBuilder &b, Value place, function_ref<Value(Value)> at) {
-                       I32Builder i32{b, loc};
-                       Value inRun = i32.bitAnd(place, i32((int64_t(1) << (runBits - 1)) - 1)),
-                             run = i32.shr(place, i32(runBits - 1));
-                       Value low = i32.bitOr(i32.shl(run, i32.add(apart, i32(1))),
-                                             insertZero(b, inRun, distanceBit));
-                       exchange(b, at(low), at(i32.add(low, i32.shl(i32(1), distanceBit))),
-                                i32.bitAnd(run, i32(1)));
-                     });
-      });
-    });
-  }
-
-private:
-  /// For each of 2^placeBits places of every line, in turn by this thread: `body` gets the place,
-  /// and what makes a pointer of a position along the axis. A barrier follows.
-  /// One number for line and place, so that threads share all lines' work evenly.
-  void forEachPlace(OpBuilder &b, Value placeBits,
-                    function_ref<void(OpBuilder &, Value, function_ref<Value(Value)>)> body) {
-    I32Builder i32{b, loc};
-    loopOver(b, loc, thread, i32.shl(i32(lines), placeBits), i32(threads),
-             [&](OpBuilder &b, Value number) {
-               // [outer dimensions][place][inner dimensions]
-               I32Builder i32{b, loc};
-               Value inner = i32.bitAnd(number, i32((int64_t(1) << innerBits) - 1)),
-                     line = i32.shr(number, i32(innerBits));
-               Value place = i32.bitAnd(line, i32.sub(i32.shl(i32(1), placeBits), i32(1))),
-                     outer = i32.shr(line, placeBits);
-               body(b, place, [&](Value position) -> Value {
-                 Value at = i32.bitOr(i32.shl(outer, i32(axisBits)), position);
-                 at = i32.bitOr(i32.shl(at, i32(innerBits)), inner);
-                 return LLVM::GEPOp::create(b, loc, base.getType(), element, base,
-                                            ArrayRef<LLVM::GEPArg>{at});
-               });
-             });
-    // All threads come here the same number of times: it stands behind the loop over their own
-    // places.
+  void store(OpBuilder &b, Value vector, const LinearLayout &layout) {
+    SharedAddresses addresses(b, loc, base, getThreadImages(layout));
+    for (unsigned reg : getDistinctRegisters(layout)) {
+      Value value = vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{int64_t(reg)});
+      LLVM::StoreOp::create(b, loc, value, addresses.get(getImage(layout, reg, 0, 0)));
+    }
     BarrierOp::create(b, loc);
   }
 
-  /// `number` with a zero as its bit `bit`, the bits from there on one place higher.
-  Value insertZero(OpBuilder &b, Value number, Value bit) {
-    I32Builder i32{b, loc};
-    Value below = i32.bitAnd(number, i32.sub(i32.shl(i32(1), bit), i32(1)));
-    return i32.bitOr(i32.shl(i32.sub(number, below), i32(1)), below);
+  Value load(OpBuilder &b, const LinearLayout &layout) {
+    BarrierOp::create(b, loc);
+    SharedAddresses addresses(b, loc, base, getThreadImages(layout));
+    SmallVector<Value> values;
+    for (unsigned reg = 0; reg < layout.getNumRegisters(); ++reg)
+      values.push_back(
+          LLVM::LoadOp::create(b, loc, element, addresses.get(getImage(layout, reg, 0, 0))));
+    return vector::FromElementsOp::create(b, loc, VectorType::get(values.size(), element), values);
   }
 
-  /// Puts the smaller element first, or last where `isDown` is 1.
-  /// Equal elements may swap where it goes downwards, which changes nothing: equal keys have equal
-  /// bits.
-  void exchange(OpBuilder &b, Value firstAt, Value secondAt, Value isDown) {
-    Value x = LLVM::LoadOp::create(b, loc, element, firstAt),
-          y = LLVM::LoadOp::create(b, loc, element, secondAt);
-    Value down =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, isDown, constantI32(b, loc, 0));
-    Value isAbove = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, x, y);
-    Value swaps = arith::XOrIOp::create(b, loc, down, isAbove);
-    LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, swaps, y, x), firstAt);
-    LLVM::StoreOp::create(b, loc, arith::SelectOp::create(b, loc, swaps, x, y), secondAt);
+  /// Sorts the first 2^runBits elements of each line.
+  void sort(OpBuilder &b, unsigned runBits) {
+    SmallVector<Step> steps;
+    for (unsigned round = 1; round <= runBits; ++round)
+      addMerge(steps, round, round < axisBits);
+    for (unsigned left = axisBits; left > runBits; --left) {
+      steps.push_back({runBits, /*prunes=*/true, std::nullopt});
+      addMerge(steps, runBits, runBits + 1 < left);
+    }
+    SmallVector<unsigned> before;
+    for (ArrayRef<Step> rest = steps; !rest.empty();) {
+      Phase phase = begin(rest.front().bit);
+      // Threads of one warp need no barrier where the tile's parts stay with their warps.
+      if (rest.size() != steps.size()) {
+        if (ArrayRef<unsigned>(phase.places).drop_front(
+                std::min<size_t>(laneBits, phase.places.size())) == ArrayRef<unsigned>(before))
+          NVVM::SyncWarpOp::create(b, loc, constantI32(b, loc, -1));
+        else
+          BarrierOp::create(b, loc);
+      }
+      emit(b, phase, rest);
+      before.assign(phase.places.begin() + std::min<size_t>(laneBits, phase.places.size()),
+                    phase.places.end());
+    }
+  }
+
+private:
+  static constexpr unsigned laneBits = 5, mostRegisterBits = 4;
+
+  /// Compares elements whose numbers differ in a bit, counted among those that are left. The
+  /// smaller one comes first, or last where the bit `down` is set; with `prunes` it alone stays.
+  struct Step {
+    unsigned bit;
+    bool prunes;
+    std::optional<unsigned> down;
+  };
+  /// The bits of elements' numbers in the numbers of registers and of threads.
+  struct Phase {
+    unsigned first;
+    SmallVector<unsigned> registers, places;
+  };
+
+  static void addMerge(SmallVectorImpl<Step> &steps, unsigned bits, bool alternates) {
+    for (unsigned bit = bits; bit-- > 0;)
+      steps.push_back({bit, false, alternates ? std::optional(bits) : std::nullopt});
+  }
+
+  /// As many elements for a thread as leave no lane of a warp without any, up to 16.
+  Phase begin(unsigned bit) {
+    unsigned count = live.size();
+    unsigned width = std::min(
+        count, std::clamp(count > laneBits ? count - laneBits : 0u, 2u, mostRegisterBits));
+    Phase phase;
+    phase.first = bit + 1 > width ? bit + 1 - width : 0;
+    for (unsigned i = 0; i < count; ++i)
+      (i >= phase.first && i < phase.first + width ? phase.registers : phase.places)
+          .push_back(live[i]);
+    return phase;
+  }
+
+  /// The steps of a phase, which are taken from the front of `steps`.
+  void emit(OpBuilder &b, const Phase &phase, ArrayRef<Step> &steps) {
+    unsigned loopBits = phase.places.size() > threadBits ? phase.places.size() - threadBits : 0;
+    ArrayRef<Step> rest;
+    SmallVector<unsigned> left;
+    auto body = [&](OpBuilder &b, Value turn) {
+      rest = steps;
+      left = live;
+      emitTurn(b, phase, turn, rest, left);
+    };
+    OpBuilder::InsertionGuard guard(b);
+    if (phase.places.size() < threadBits) {
+      Value works =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, getThreadId(b, loc),
+                                constantI32(b, loc, int64_t(1) << phase.places.size()));
+      b.setInsertionPointToStart(
+          scf::IfOp::create(b, loc, works, /*withElseRegion=*/false).thenBlock());
+      body(b, Value());
+    } else if (!loopBits) {
+      body(b, Value());
+    } else {
+      I32Builder i32{b, loc};
+      loopOver(b, loc, i32(0), i32(int64_t(1) << loopBits), i32(1), body);
+    }
+    steps = rest;
+    live = left;
+  }
+
+  void emitTurn(OpBuilder &b, const Phase &phase, Value turn, ArrayRef<Step> &steps,
+                SmallVectorImpl<unsigned> &left) {
+    size_t own = std::min<size_t>(phase.places.size(), threadBits);
+    auto images = [&](ArrayRef<unsigned> bits) {
+      SmallVector<uint32_t> found;
+      for (unsigned bit : bits)
+        found.push_back(getOffset(uint32_t(1) << bit));
+      return found;
+    };
+    ArrayRef<unsigned> places = phase.places;
+    ExtraOffset extra{turn, images(places.drop_front(own)), 0};
+    SharedAddresses addresses(b, loc, base, images(places.take_front(own)), extra);
+    unsigned count = 1u << phase.registers.size();
+    SmallVector<uint32_t> offsets(count, 0);
+    for (auto [i, image] : llvm::enumerate(images(phase.registers)))
+      for (unsigned reg = 0; reg < count; ++reg)
+        offsets[reg] ^= reg >> i & 1 ? image : 0;
+    unsigned vector = 0; // bits of a vector's elements
+    while (vector < std::min<size_t>(vectorBits, phase.registers.size()) &&
+           phase.registers[vector] == vector)
+      ++vector;
+    SmallVector<Value> values;
+    for (unsigned reg = 0; reg < count; reg += 1u << vector) {
+      Value piece = LLVM::LoadOp::create(b, loc, VectorType::get(1 << vector, element),
+                                         addresses.get(offsets[reg]), elementBytes << vector);
+      for (int64_t i = 0; i < 1 << vector; ++i)
+        values.push_back(vector::ExtractOp::create(b, loc, piece, ArrayRef<int64_t>{i}));
+    }
+
+    // Where the bit of an element's number is found: in a register's, a thread's or the turn's.
+    auto getRegisterBit = [&](unsigned bit) {
+      return unsigned(llvm::find(phase.registers, bit) - phase.registers.begin());
+    };
+    I32Builder i32{b, loc};
+    auto isSet = [&](unsigned bit) -> Value {
+      size_t place = llvm::find(phase.places, bit) - phase.places.begin();
+      Value number = place < own ? getThreadId(b, loc) : turn;
+      Value masked =
+          i32.bitAnd(number, i32(int64_t(1) << (place < own ? place : place - own)));
+      return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked, i32(0));
+    };
+    for (unsigned width = phase.registers.size();
+         !steps.empty() && steps.front().bit >= phase.first &&
+         steps.front().bit < phase.first + width;
+         steps = steps.drop_front()) {
+      const Step &step = steps.front();
+      unsigned distance = 1u << getRegisterBit(left[step.bit]), downMask = 0;
+      Value down;
+      if (step.down) {
+        unsigned at = getRegisterBit(left[*step.down]);
+        if (at < phase.registers.size())
+          downMask = 1u << at;
+        else
+          down = isSet(left[*step.down]);
+      }
+      for (unsigned low = 0; low < count; ++low) {
+        if (low & distance || !values[low])
+          continue;
+        Value &x = values[low], &y = values[low | distance];
+        if (step.prunes) {
+          x = arith::MinSIOp::create(b, loc, x, y);
+          y = Value();
+          continue;
+        }
+        auto order = low & downMask ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt;
+        Value swaps = arith::CmpIOp::create(b, loc, order, x, y);
+        // Equal elements may swap where it goes downwards, which changes nothing: they have equal
+        // bits.
+        if (down)
+          swaps = arith::XOrIOp::create(b, loc, swaps, down);
+        Value first = arith::SelectOp::create(b, loc, swaps, y, x);
+        y = arith::SelectOp::create(b, loc, swaps, x, y);
+        x = first;
+      }
+      if (step.prunes) {
+        left.erase(left.begin() + step.bit);
+        --width;
+      }
+    }
+
+    for (unsigned reg = 0; reg < count; ++reg) {
+      bool whole = !(reg & ((1u << vector) - 1)) &&
+                   llvm::all_of(ArrayRef<Value>(values).slice(reg, 1u << vector),
+                                [](Value value) { return bool(value); });
+      if (whole) {
+        Value piece = vector::FromElementsOp::create(
+            b, loc, VectorType::get(1 << vector, element),
+            ValueRange(ArrayRef<Value>(values).slice(reg, 1u << vector)));
+        LLVM::StoreOp::create(b, loc, piece, addresses.get(offsets[reg]), elementBytes << vector);
+        reg += (1u << vector) - 1;
+      } else if (values[reg]) {
+        LLVM::StoreOp::create(b, loc, values[reg], addresses.get(offsets[reg]));
+      }
+    }
+  }
+
+  /// The offset of the element of that number. Linear over F2: granules of 16 bytes are XORed with
+  /// bits above, so that all distributions of a warp's elements spread over the banks.
+  uint32_t getOffset(uint32_t number) const {
+    return (number ^ ((number >> (vectorBits + 3) & 7) << vectorBits)) * elementBytes;
+  }
+
+  /// The offset of what a register of a tile's layout holds.
+  uint32_t getImage(const LinearLayout &layout, unsigned reg, unsigned lane, unsigned warp) const {
+    auto coord = layout.apply(reg, lane, warp);
+    uint32_t line = 0;
+    for (int64_t d = 0; d < type.getRank(); ++d)
+      if (d != axis)
+        line = line * type.getDimSize(d) + coord[d];
+    return getOffset(line << axisBits | uint32_t(coord[axis]));
+  }
+
+  SmallVector<uint32_t> getThreadImages(const LinearLayout &layout) const {
+    SmallVector<uint32_t> images;
+    for (unsigned bit = 0; bit < threadBits; ++bit)
+      images.push_back(bit < laneBits ? getImage(layout, 0, 1u << bit, 0)
+                                      : getImage(layout, 0, 0, 1u << (bit - laneBits)));
+    return images;
   }
 
   Location loc;
+  RankedTensorType type;
   Type element;
-  Value base, thread;
-  int64_t threads;
-  unsigned axisBits, innerBits;
-  int64_t lines;
+  int64_t axis;
+  Value base;
+  unsigned threadBits, axisBits, elementBytes, vectorBits;
+  SmallVector<unsigned> live; ///< bits of the numbers of elements that are left
 };
 
 struct LowerSort : OpConversionPattern<SortOp> {
@@ -194,16 +321,11 @@ struct LowerSort : OpConversionPattern<SortOp> {
     if (extent == 1)
       return b.replaceOp(op, adaptor.getSource()), success();
     LinearLayout layout = getLayout(type), target = getLayout(cast<RankedTensorType>(op.getType()));
-    SharedLayout shared = getTakeScratch(type);
-    Value base = getSharedPointer(b, loc, *offset);
-    storeTile(b, loc, adaptor.getSource(), layout, shared, base);
-    BarrierOp::create(b, loc);
-    SortingNetwork network(b, loc, type, op.getAxis(), int64_t(layout.getNumWarps()) * 32, base);
-    unsigned runBits = llvm::Log2_64_Ceil(op.getFirst().value_or(extent));
-    network.sortRuns(b, runBits);
-    network.pruneRuns(b, runBits);
-    b.replaceOp(op,
-                loadTile(b, loc, type.getElementType(), target, shared, base, /*matrices=*/false));
+    SortingNetwork network(loc, type, op.getAxis(), int64_t(layout.getNumWarps()) * 32,
+                           getSharedPointer(b, loc, *offset));
+    network.store(b, adaptor.getSource(), layout);
+    network.sort(b, llvm::Log2_64_Ceil(op.getFirst().value_or(extent)));
+    b.replaceOp(op, network.load(b, target));
     return success();
   }
 };

@@ -1,5 +1,6 @@
 // A reduction by a function joins blocks in the order of the axis: two bits of the register, five
-// of the lane, one of the warp. Sorting and counting are loops at run time over shared memory.
+// of the lane, one of the warp. Sorting goes on in registers, with shared memory between; counting is
+// atomics on shared memory.
 // RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared \
 // RUN:   --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
 
@@ -43,23 +44,36 @@ tile.kernel @reduce
     tile.return
   }
 
-// Eight rounds of as many steps, each over all pairs.
+// One warp sorts 256 elements, 8 of a thread: no barrier but around the whole. Three rounds are one
+// phase, whose first run of two goes upwards and the second one downwards; the fourth round has a
+// phase for the steps 8, 4 and 2, and one for 1. The direction is a bit of the lane then, until the
+// last round.
 // CHECK-LABEL: func.func @sort
 // CHECK-SAME: tile_gpu.shared_bytes = 1024
-// CHECK: nvvm.barrier
-// CHECK: scf.for %[[ROUND:.*]] = %c1_i32 to %c9_i32 step %c1_i32
-// CHECK: scf.for %{{.*}} = %c0_i32 to %[[ROUND]] step %c1_i32
-// CHECK: scf.for
-// CHECK: %[[X:.*]] = llvm.load %[[P:.*]] :
-// CHECK: %[[Y:.*]] = llvm.load %[[Q:.*]] :
-// CHECK: %[[ABOVE:.*]] = arith.cmpi sgt, %[[X]], %[[Y]]
-// CHECK: %[[SWAPS:.*]] = arith.xori %{{.*}}, %[[ABOVE]]
-// CHECK: %[[LOW:.*]] = arith.select %[[SWAPS]], %[[Y]], %[[X]]
-// CHECK: llvm.store %[[LOW]], %[[P]]
-// CHECK: %[[HIGH:.*]] = arith.select %[[SWAPS]], %[[X]], %[[Y]]
-// CHECK: llvm.store %[[HIGH]], %[[Q]]
-// CHECK: }
+// CHECK-COUNT-4: llvm.store
 // CHECK-NEXT: nvvm.barrier
+// CHECK: %[[WORKS:.*]] = arith.cmpi ult, %{{.*}}, %c32_i32
+// CHECK: scf.if %[[WORKS]]
+// CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
+// CHECK-NOT: llvm.load
+// CHECK: %[[ABOVE:.*]] = arith.cmpi sgt, %[[X:.*]], %[[Y:.*]] : i32
+// CHECK-NEXT: %[[LOW:.*]] = arith.select %[[ABOVE]], %[[Y]], %[[X]] : i32
+// CHECK-NEXT: %[[HIGH:.*]] = arith.select %[[ABOVE]], %[[X]], %[[Y]] : i32
+// CHECK: arith.cmpi slt
+// CHECK-COUNT-12: arith.xori %{{.*}}, %{{.*}} : i1
+// CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>
+// CHECK: nvvm.bar.warp.sync
+// CHECK-COUNT-8: llvm.load
+// CHECK-COUNT-12: arith.cmpi sgt
+// CHECK-COUNT-8: llvm.store
+// CHECK: nvvm.bar.warp.sync
+// CHECK-COUNT-2: llvm.load
+// CHECK-COUNT-4: arith.cmpi sgt
+// CHECK-COUNT-2: llvm.store
+// CHECK-COUNT-10: nvvm.bar.warp.sync
+// CHECK-NOT: arith.xori %{{.*}} : i1
+// CHECK: nvvm.barrier
+// CHECK-COUNT-4: llvm.load
 // CHECK-NOT: arith.minsi
 tile.kernel @sort
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
@@ -80,14 +94,15 @@ tile.kernel @sort
     tile.return
   }
 
-// Runs of 8, then five times the smaller halves of two neighbours and three steps to sort them.
+// Runs of 8, then five times the smaller halves of two neighbours and three steps to sort them. The
+// first time each of 32 lanes has 8 elements of two runs, of which 4 are left.
 // CHECK-LABEL: func.func @first
-// CHECK: scf.for %{{.*}} = %c1_i32 to %c4_i32 step %c1_i32
-// CHECK: scf.for %{{.*}} = %c0_i32 to %c5_i32 step %c1_i32
-// CHECK: arith.minsi
-// CHECK: nvvm.barrier
-// CHECK: scf.for %{{.*}} = %c0_i32 to %c3_i32 step %c1_i32
-// CHECK: nvvm.barrier
+// CHECK: nvvm.bar.warp.sync
+// CHECK-COUNT-8: llvm.load
+// CHECK-COUNT-4: arith.minsi
+// CHECK-COUNT-4: arith.cmpi sgt
+// CHECK-COUNT-4: llvm.store
+// CHECK: nvvm.bar.warp.sync
 tile.kernel @first
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
   grid {
