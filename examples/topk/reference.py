@@ -10,10 +10,11 @@ CASES = [
     Case("M=3 N=5", T="f16"),
     Case("M=7 N=1000", T="bf16"),
     Case("M=5 N=1024", T="f32"),
-    Case("M=3 N=4099", T="f16", K=16, BLOCK=256),
+    Case("M=3 N=4099", T="f16", K=16, BLOCK=2048),
     Case("M=2 N=100003", T="f32", K=5),
-    Case("M=33 N=127", T="bf16", K=1, BLOCK=64),
-    Case("M=4 N=300", T="f32", K=64, BLOCK=100),
+    Case("M=33 N=127", T="bf16", K=1, BLOCK=128, ROWS=8),
+    Case("M=4 N=300", T="f32", K=64, BLOCK=300),
+    Case("M=5 N=9", T="f32", K=20, BLOCK=64, ROWS=4),
 ]
 
 
