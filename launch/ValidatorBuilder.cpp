@@ -383,6 +383,10 @@ bool ValidatorBuilder::listArguments() {
     std::copy(map.order.begin(), map.order.end(), made.order);
     std::copy(map.box.begin(), map.box.end(), made.box);
     made.swizzle = map.swizzle;
+    if (map.steps.size() > map.box.size())
+      return fail("tensor map of '" + map.param + "' has more steps than dimensions");
+    std::fill(std::begin(made.steps), std::end(made.steps), 1u);
+    std::copy(map.steps.begin(), map.steps.end(), made.steps);
     v.maps.push_back(made);
   }
   for (const Argument &argument : kernel.arguments) {

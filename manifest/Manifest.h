@@ -92,6 +92,9 @@ struct TensorMap {
   std::vector<unsigned> order, box;
   /// 0, 32, 64 or 128 bytes.
   unsigned swizzle = 0;
+  /// How far the positions of a copy are apart along each dimension, in that order, 1 along the
+  /// first; empty: 1 along all.
+  std::vector<unsigned> steps = {};
 };
 
 /// One machine argument. A parameter passes a pointer or the scalar's value, a dimension a 64-bit

@@ -255,8 +255,8 @@ TensorMap Reader::readTensorMap(const Json &json) {
   TensorMap map;
   map.param = readString(json, "param");
   auto readNumbers = [&](const char *key, std::vector<unsigned> &numbers, unsigned least,
-                         unsigned most) {
-    readList(json, key, true, [&](const Json &number) {
+                         unsigned most, bool required = true) {
+    readList(json, key, required, [&](const Json &number) {
       bool valid = number.is_number_unsigned() && number.get<uint64_t>() >= least &&
                    number.get<uint64_t>() <= most;
       if (!valid)
@@ -267,6 +267,7 @@ TensorMap Reader::readTensorMap(const Json &json) {
   };
   readNumbers("order", map.order, 0, 4);
   readNumbers("box", map.box, 1, 256);
+  readNumbers("steps", map.steps, 1, 8, /*required=*/false);
   map.swizzle = readUnsigned(json, "swizzle");
   if (!bad && map.swizzle != 0 && map.swizzle != 32 && map.swizzle != 64 && map.swizzle != 128)
     fail("expected a swizzle of 0, 32, 64 or 128 bytes, found " + std::to_string(map.swizzle));
@@ -381,6 +382,9 @@ void Reader::checkTensorMaps(const Kernel &kernel) {
       return fail("tensor map of '" + map.param + "': expected an order of its " +
                   std::to_string(param->dims.size()) +
                   " dimensions, from 1 to 5, and as many extents of the box");
+    if (!map.steps.empty() && (map.steps.size() != map.order.size() || map.steps[0] != 1))
+      return fail("tensor map of '" + map.param + "': expected a step for each dimension, 1 for " +
+                  "the fastest");
   }
   for (const Argument &argument : kernel.arguments)
     if (argument.kind == Argument::Kind::TensorMap && argument.index >= kernel.tensorMaps.size())

@@ -122,9 +122,12 @@ static Json write(const Kernel &kernel) {
           {{argument.kind == Argument::Kind::Param ? "param" : "dim", argument.name}});
   if (!kernel.tensorMaps.empty())
     json["tensor_maps"] = Json::array();
-  for (const TensorMap &map : kernel.tensorMaps)
+  for (const TensorMap &map : kernel.tensorMaps) {
     json["tensor_maps"].push_back(
         {{"param", map.param}, {"order", map.order}, {"box", map.box}, {"swizzle", map.swizzle}});
+    if (!map.steps.empty())
+      json["tensor_maps"].back()["steps"] = map.steps;
+  }
   if (!kernel.aliases.empty()) {
     json["aliases"] = Json::array();
     for (const auto &[first, second] : kernel.aliases)

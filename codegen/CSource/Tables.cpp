@@ -243,7 +243,8 @@ void CTables::writeTables(raw_ostream &out) const {
                  [](const tk_map &map) {
                    return "{" + std::to_string(map.param) + ", " + std::to_string(map.rank) + ", " +
                           numbersC(map.order, TK_MAP_RANK) + ", " + numbersC(map.box, TK_MAP_RANK) +
-                          ", " + std::to_string(map.swizzle) + "}";
+                          ", " + std::to_string(map.swizzle) + ", " +
+                          numbersC(map.steps, TK_MAP_RANK) + "}";
                  })
         << ";\n";
   if (k.may_alias)

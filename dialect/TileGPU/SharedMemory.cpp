@@ -196,10 +196,11 @@ std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<i
 SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns) {
   RankedTensorType type = store.getValue().getType();
   TensorMapAttr map = getTensorMap(store.getDescriptor());
-  int64_t rows = type.getDimSize(0);
+  int64_t rows = 1;
   for (int64_t extent : map ? map.getBox().drop_front() : ArrayRef<int64_t>())
-    if (extent > 1)
-      rows = extent;
+    rows *= extent;
+  if (rows == 1)
+    rows = type.getDimSize(0);
   return SharedLayout::staging({type.getDimSize(0), columns},
                                getSharedElementBytes(type.getElementType()),
                                map ? map.getSwizzle() : 0, rows);

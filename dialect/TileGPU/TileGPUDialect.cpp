@@ -341,10 +341,10 @@ LogicalResult SharedAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 LogicalResult TensorMapAttr::verify(function_ref<InFlightDiagnostic()> emitError, int64_t param,
-                                    ArrayRef<int64_t> order, ArrayRef<int64_t> box,
-                                    int64_t swizzle) {
+                                    ArrayRef<int64_t> order, ArrayRef<int64_t> box, int64_t swizzle,
+                                    ArrayRef<int64_t> steps) {
   // The hardware's limits of a tensor map (cuTensorMapEncodeTiled).
-  constexpr int64_t mostDimensions = 5, mostExtent = 256;
+  constexpr int64_t mostDimensions = 5, mostExtent = 256, mostStep = 8;
   if (param < 0)
     return emitError() << "expected the number of a parameter, found " << param;
   if (order.empty() || order.size() > size_t(mostDimensions) || order.size() != box.size())
@@ -358,6 +358,16 @@ LogicalResult TensorMapAttr::verify(function_ref<InFlightDiagnostic()> emitError
     if (extent < 1 || extent > mostExtent)
       return emitError() << "expected extents of a box from 1 to " << mostExtent << ", found ["
                          << box << "]";
+  if (steps.empty())
+    return verifySwizzle(emitError, swizzle);
+  if (steps.size() != box.size() || steps[0] != 1)
+    return emitError() << "expected a step for each dimension, 1 for the fastest, found [" << steps
+                       << "]";
+  for (auto [step, extent] : llvm::zip(steps, box))
+    if (step < 1 || step > mostStep || extent * step > mostExtent)
+      return emitError() << "expected steps from 1 to " << mostStep
+                         << ", and boxes that reach over "
+                         << "at most " << mostExtent << " positions, found [" << steps << "]";
   return verifySwizzle(emitError, swizzle);
 }
 
@@ -681,6 +691,18 @@ LogicalResult ClearFromOp::verify() {
 }
 
 LogicalResult TmaStoreOp::verify() {
+  if (std::optional<ArrayRef<int64_t>> folded = getFolded()) {
+    int64_t rows = 1;
+    for (int64_t extent : *folded) {
+      if (extent < 1 || !llvm::isPowerOf2_64(uint64_t(extent)))
+        return emitOpError() << "folds dimensions whose extents are powers of two, found ["
+                             << *folded << "]";
+      rows *= extent;
+    }
+    if (folded->size() >= getCoordinates().size() || rows != getValue().getType().getDimSize(0))
+      return emitOpError() << "folds dimensions of the map that make up the tile's rows, found ["
+                           << *folded << "] for " << getValue().getType();
+  }
   return verifyCoordinates(*this, getDescriptor(), getCoordinates(),
                            getValue().getType().getElementType(), /*stores=*/true);
 }

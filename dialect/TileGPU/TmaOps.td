@@ -10,7 +10,8 @@ def TileGPU_TensorMapAttr : TileGPU_Attr<"TensorMap", "tensor_map"> {
   let description = [{
     `param` is the kernel's parameter. `order` lists the tensor's dimensions, the fastest (stride 1)
     first; `box` has the extents of one copy in that order, in elements; `swizzle` is 0, 32, 64 or
-    128 bytes. Positions outside the tensor read as 0 and are not written.
+    128 bytes. Positions outside the tensor read as 0 and are not written. With `steps`, a box takes
+    every n-th position of each dimension from its first one on, n from 1 to 8, and 1 of the fastest.
 
     A dimension that `order` lists twice in a row is cut: the hardware sees it as two dimensions of
     one stride. The first has as many positions as the box, the second as many as the tensor and the
@@ -19,14 +20,24 @@ def TileGPU_TensorMapAttr : TileGPU_Attr<"TensorMap", "tensor_map"> {
     ```mlir
     #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
     #tile_gpu.tensor_map<param = 1, order = [1, 0, 0], box = [64, 128, 1], swizzle = 128>
+    #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128, steps = [1, 2]>
     ```
     Source: CUDA Driver API, cuTensorMapEncodeTiled.
   }];
   let parameters = (ins "int64_t":$param, ArrayRefParameter<"int64_t">:$order,
-      ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle);
+      ArrayRefParameter<"int64_t">:$box, "int64_t":$swizzle,
+      OptionalArrayRefParameter<"int64_t">:$steps);
   let assemblyFormat = [{
     `<` `param` `=` $param `,` `order` `=` `[` $order `]` `,` `box` `=` `[` $box `]` `,` `swizzle`
-    `=` $swizzle `>`
+    `=` $swizzle (`,` `steps` `=` `[` $steps^ `]`)? `>`
+  }];
+  let builders = [AttrBuilder<(ins "int64_t":$param, "llvm::ArrayRef<int64_t>":$order,
+      "llvm::ArrayRef<int64_t>":$box, "int64_t":$swizzle), [{
+    return $_get($_ctxt, param, order, box, swizzle, llvm::ArrayRef<int64_t>());
+  }]>];
+  let extraClassDeclaration = [{
+    /// How far positions of dimension `i` of the box are apart in the tensor.
+    int64_t getStep(unsigned i) const { return getSteps().empty() ? 1 : getSteps()[i]; }
   }];
   let genVerifyDecl = 1;
 }
@@ -128,14 +139,18 @@ def TileGPU_TmaStoreOp
     there is added to, each element as one step, in no order with other accesses. Where the map cuts
     the rows, their first coordinate is how many of the tile's are stored, from 0 on, and the
     second, not negative, is the first one's position. `stored`, multiples of the map's box, are the
-    columns that are stored where the tile was padded.
+    columns that are stored where the tile was padded. `folded` are the extents, powers of two, of
+    the tensor's dimensions that the tile's rows are made of, in the map's order from its second
+    dimension on; without, the rows are one dimension's.
     ```mlir
     tile_gpu.tma_store %t, %d [%n, %m] {columns = 128 : i64} : tensor<128x256xf16, #acc>
+    tile_gpu.tma_store %t, %d [%n, %x, %y] {columns = 64 : i64, folded = array<i64: 16, 8>}
+        : tensor<128x64xf16, #acc>
     ```
   }];
   let arguments = (ins TileGPU_DealtTile:$value, TileGPU_DescriptorType:$descriptor,
       Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered, UnitAttr:$add,
-      OptionalAttr<I64Attr>:$stored);
+      OptionalAttr<I64Attr>:$stored, OptionalAttr<DenseI64ArrayAttr>:$folded);
   let assemblyFormat = "$value `,` $descriptor `[` $coordinates `]` attr-dict `:` type($value)";
   let hasVerifier = 1;
 }

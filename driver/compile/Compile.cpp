@@ -257,6 +257,7 @@ static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
     entry.order.assign(map.getOrder().begin(), map.getOrder().end());
     entry.box.assign(map.getBox().begin(), map.getBox().end());
     entry.swizzle = unsigned(map.getSwizzle());
+    entry.steps.assign(map.getSteps().begin(), map.getSteps().end());
     kernel.arguments.push_back(
         {runtime::Argument::Kind::TensorMap, "", unsigned(kernel.tensorMaps.size() - 1)});
   }

@@ -97,7 +97,7 @@ typedef struct {
 /* How a kernel's copies by TMA see a tensor: see TensorMap in manifest/Manifest.h. */
 typedef struct {
   int param, rank;
-  unsigned order[TK_MAP_RANK], box[TK_MAP_RANK], swizzle;
+  unsigned order[TK_MAP_RANK], box[TK_MAP_RANK], swizzle, steps[TK_MAP_RANK];
 } tk_map;
 
 typedef struct {

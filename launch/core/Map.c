@@ -88,7 +88,7 @@ TK_CORE tile_code tk_encode_map(const tk_driver *driver, const tk_kernel *k, con
                                 const tk_description *d, tk_encoded *result) {
   /* A swizzled row is 128 bytes; more at once would be its neighbour's. */
   enum { INTERLEAVE_NONE = 0, PROMOTE_128 = 2, FILL_ZERO = 0 };
-  uint32_t box[TK_MAP_RANK], ones[TK_MAP_RANK];
+  uint32_t box[TK_MAP_RANK], steps[TK_MAP_RANK];
   int swizzle = map->swizzle == 128 ? 3 : (int)(map->swizzle / 32), code;
   tk_message what;
   tile_code refused;
@@ -99,12 +99,13 @@ TK_CORE tile_code tk_encode_map(const tk_driver *driver, const tk_kernel *k, con
     return TILE_ERROR_DRIVER;
   }
   for (int i = 0; i < TK_MAP_RANK; ++i) {
-    box[i] = map->box[i];
-    ones[i] = 1;
+    /* The driver's box has the positions that are passed over, too. */
+    box[i] = map->box[i] * map->steps[i];
+    steps[i] = map->steps[i];
   }
   code = driver->tensorMapEncodeTiled(result, tk_map_dtype(k->params[map->param].dtype),
                                       (uint32_t)map->rank, (void *)(uintptr_t)d->address,
-                                      d->extents, d->strides + 1, box, ones, INTERLEAVE_NONE,
+                                      d->extents, d->strides + 1, box, steps, INTERLEAVE_NONE,
                                       swizzle, PROMOTE_128, FILL_ZERO);
   if (code == 0)
     return TILE_OK;

@@ -137,7 +137,7 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
     if (box[i] % 16 == 0 && dims && llvm::count(*dims, (*dims)[i]) == 1) {
       box[i] /= 2;
       return TensorMapAttr::get(map.getContext(), map.getParam(), map.getOrder(), box,
-                                map.getSwizzle());
+                                map.getSwizzle(), map.getSteps());
     }
   return std::nullopt;
 }

@@ -23,6 +23,9 @@ static constexpr int64_t farthestOfAll = (int64_t(1) << 31) - (int64_t(1) << 21)
 /// multiples. Of that place nothing checks but the hardware, which ends the launch with "illegal
 /// instruction".
 static constexpr int64_t granule = 16;
+/// The longest step of a copy, and how many positions a box of steps may reach over: a tile of
+/// steps is made of one box along that dimension.
+static constexpr int64_t longestStep = 8, longestReach = 256;
 
 /// The nearest number from `low` to `high`.
 static Value clamp(OpBuilder &builder, Location loc, Value value, int64_t low, int64_t high) {
@@ -89,14 +92,22 @@ public:
     for (unsigned d = 0; d < access.getSizes().size(); ++d) {
       Part part;
       part.size = access.isDropped(d) ? 1 : access.getSizes()[d];
+      int64_t step = access.getSteps()[d];
+      if (step != 1 && part.size > 1) {
+        if (!std::is_same_v<AccessOp, LoadOp>)
+          return fail("its step is not 1");
+        if (step < 1 || step > longestStep || part.size * step > longestReach)
+          return fail("its steps are not from 1 to " + std::to_string(longestStep) +
+                      ", or reach over more than " + std::to_string(longestReach) + " positions");
+        part.dim.step = step;
+        part.size *= step;
+      }
       part.dim.tileDim = access.isDropped(d) ? -1 : tileDim++;
       part.dim.starts.push_back({access.getStarts()[d], false});
       part.first = bounds.linear(access.getStarts()[d]);
       part.inBounds = access.getInBounds()[d];
       if (Value end = access.getEnd(d); end && !part.inBounds)
         addEnd(part, end, access.getView(), d);
-      if (access.getSteps()[d] != 1 && part.size > 1)
-        return fail("its step is not 1");
       parts.push_back(std::move(part));
     }
     if (access.getMask())
@@ -264,6 +275,10 @@ private:
       fail("the tile's fastest dimension in shared memory is not that of " + quoteParam());
       return;
     }
+    if (parts[result.order[0]].dim.step != 1) {
+      fail("its step is not 1 along the fastest dimension of " + quoteParam());
+      return;
+    }
     for (unsigned d : ArrayRef(result.order).drop_front())
       if (std::string problem = checkStride(d, bytes); !problem.empty()) {
         fail(problem);
@@ -359,6 +374,8 @@ private:
     if (!isConstant)
       dim.length.reset();
     dim.ends = std::move(ends);
+    if (dim.step != 1 && !dim.ends.empty() && result.problem.empty())
+      fail("an end cuts a dimension along which its step is not 1");
     dim.startsInside = part.inBounds || (part.first && bounds.isNonNegative(*part.first)) ||
                        llvm::all_of(dim.starts, [&](const std::pair<Value, bool> &start) {
                          return start.second || bounds.isNonNegative(start.first);

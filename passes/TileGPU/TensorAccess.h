@@ -12,6 +12,7 @@ namespace tile::gpu {
 /// Where an access lies along one dimension of the tensor.
 struct TensorDim {
   int64_t tileDim = -1; ///< the tile's dimension; -1: one position
+  int64_t step = 1;     ///< how far positions of the tile are apart
   /// The first position is the sum of these, of which those marked count as 0 if negative.
   llvm::SmallVector<std::pair<mlir::Value, bool>> starts;
   bool clamped = false;                ///< the sum may be further from 0 than `farthest`

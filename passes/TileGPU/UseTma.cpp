@@ -59,6 +59,7 @@ struct Fetch {
 struct Store {
   Operation *store;
   Value value;
+  RankedTensorType tile; ///< the value's type, all dimensions but the last joined to rows
   TensorAccess access;
   TensorMapAttr map;
   int64_t columns;       ///< staged at once
@@ -78,7 +79,7 @@ int64_t getBoxExtent(int64_t extent) {
 /// cannot make it up.
 TensorMapAttr makeMap(MLIRContext *context, const TensorAccess &access, ArrayRef<int64_t> shape,
                       int64_t swizzle, int64_t elementBytes) {
-  SmallVector<int64_t> order(access.order.begin(), access.order.end()), box;
+  SmallVector<int64_t> order(access.order.begin(), access.order.end()), box, steps;
   bool full = true; // all faster dimensions fit one box, so that it may span this one, too
   // Tiles wider than the swizzle lie in panels side by side, whose pattern repeats every 8 rows:
   // each starts at a multiple.
@@ -103,7 +104,11 @@ TensorMapAttr makeMap(MLIRContext *context, const TensorAccess &access, ArrayRef
     full = extent <= maxBox;
     box.push_back(getBoxExtent(extent));
   }
-  return TensorMapAttr::get(context, access.param, order, box, swizzle);
+  for (unsigned d : access.order)
+    steps.push_back(access.dims[d].step);
+  if (llvm::all_of(steps, [](int64_t step) { return step == 1; }))
+    steps.clear();
+  return TensorMapAttr::get(context, access.param, order, box, swizzle, steps);
 }
 
 /// True if only loops with counters and branches stand around `op`.
@@ -431,17 +436,21 @@ private:
 
   template <typename Op> std::optional<Store> match(Op store, Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
-    if (!type || type.getRank() != 2)
+    int64_t rank = type ? type.getRank() : 0;
+    if (rank < 2 || (rank > 2 && isa<AtomicOp>(store)))
       return std::nullopt;
     // The layout of the product needs no conversion: shared memory does that on the way.
     if (auto convert = value.getDefiningOp<ConvertLayoutOp>())
       value = convert.getSource();
     int64_t elementBytes = getSharedElementBytes(type.getElementType());
-    TensorAccess access = analyzeAccess(store, {1, 0}, bounds, divisibility);
+    TensorAccess access = analyzeAccess(
+        store, llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank))), bounds, divisibility);
     if (!access.problem.empty() || kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
       return std::nullopt;
-    int64_t columns = takeColumns(access, type.getDimSize(1)), rowBytes = columns * elementBytes;
-    if (type.getDimSize(0) * rowBytes < leastStoreBytes)
+    RankedTensorType tile = joinRows(cast<RankedTensorType>(value.getType()));
+    int64_t columns = takeColumns(access, rank - 1, tile.getDimSize(1)),
+            rowBytes = columns * elementBytes;
+    if (tile.getDimSize(0) * rowBytes < leastStoreBytes)
       return std::nullopt;
     // Boxes as wide as the swizzle make up a row.
     int64_t swizzle = 128;
@@ -451,11 +460,16 @@ private:
       return std::nullopt;
     // Each warp stages its own rows of a tile that is added, since additions may stand in a loop
     // and must not wait for other warps; a result is stored once, by few and large copies.
-    int64_t blockRows = getBlockRows(getLayout(cast<RankedTensorType>(value.getType())),
-                                     /*byWarp=*/isa<AtomicOp>(store));
-    TensorMapAttr map =
-        makeMap(kernel.getContext(), access, {blockRows, columns}, swizzle, elementBytes);
-    if (!map)
+    int64_t left = getBlockRows(getLayout(tile), /*byWarp=*/isa<AtomicOp>(store));
+    SmallVector<int64_t> box(type.getShape());
+    box.back() = columns;
+    for (int64_t &extent : llvm::reverse(MutableArrayRef(box).drop_back())) {
+      extent = std::min(extent, left);
+      left /= extent;
+    }
+    TensorMapAttr map = makeMap(kernel.getContext(), access, box, swizzle, elementBytes);
+    // Of rows that several dimensions make up none is cut.
+    if (!map || (rank > 2 && (access.hasEnds() || access.mayStartBefore())))
       return std::nullopt;
     bool cuts =
         access.hasEnds() && isCutInRows(access) && map.getBox()[1] > 1 && map.getOrder().size() < 5;
@@ -472,14 +486,21 @@ private:
       box.insert(box.begin() + 2, 1);
       map = TensorMapAttr::get(kernel.getContext(), map.getParam(), order, box, map.getSwizzle());
     }
-    return Store{store, value, std::move(access), map, 0, columns, cuts};
+    return Store{store, value, tile, std::move(access), map, 0, columns, cuts};
   }
 
-  /// The columns of a padded tile that are stored, of `all`: where every end along them is that
-  /// many behind the start, the ends are taken from the access.
-  static int64_t takeColumns(TensorAccess &access, int64_t all) {
+  /// The type of a tile as rows of its last dimension, in the same registers.
+  static RankedTensorType joinRows(RankedTensorType type) {
+    int64_t columns = type.getShape().back(), rows = type.getNumElements() / columns;
+    return withLayout(RankedTensorType::get({rows, columns}, type.getElementType()),
+                      getLayout(type).reshape({rows, columns}));
+  }
+
+  /// The columns of a padded tile that are stored, of `all`: where every end along them, dimension
+  /// `tileDim`, is that many behind the start, the ends are taken from the access.
+  static int64_t takeColumns(TensorAccess &access, int64_t tileDim, int64_t all) {
     for (TensorDim &dim : access.dims) {
-      if (dim.tileDim != 1 || dim.ends.empty() || !dim.length)
+      if (dim.tileDim != tileDim || dim.ends.empty() || !dim.length)
         continue;
       dim.ends.clear();
       return std::min(all, *dim.length);
@@ -557,7 +578,7 @@ private:
 
   /// Bytes to stage `columns` columns of a store; none if they cannot be staged at once.
   static std::optional<int64_t> getStagingBytes(const Store &store, int64_t columns) {
-    auto type = cast<RankedTensorType>(store.value.getType());
+    RankedTensorType type = store.tile;
     LinearLayout layout = getLayout(type);
     // Chunks of padding are not staged, nor is one chunk that is mostly padding.
     if (columns > std::max<int64_t>(llvm::bit_floor(uint64_t(store.storedColumns)),
@@ -577,7 +598,7 @@ private:
     // Every store first gets the fewest columns that it can copy at once; the room that is left is
     // then handed out by doubling the columns of one store after the other.
     llvm::erase_if(stores, [&](Store &store) {
-      int64_t all = cast<RankedTensorType>(store.value.getType()).getDimSize(1);
+      int64_t all = store.tile.getDimSize(1);
       for (store.columns = store.map.getBox()[0]; store.columns <= all; store.columns *= 2)
         if (std::optional<int64_t> bytes = getStagingBytes(store, store.columns)) {
           if (*bytes > room)
@@ -659,9 +680,16 @@ private:
       coordinates.push_back(store.access.makeStoreCoordinate(builder, loc, d));
     if (store.cuts)
       coordinates.insert(coordinates.begin() + 1, makeRowCount(store, coordinates[1]));
-    auto copy = TmaStoreOp::create(builder, loc, store.value, getDescriptor(store.map, loc),
-                                   coordinates, store.columns, ordered, isa<AtomicOp>(store.store),
-                                   getStoredColumns(store));
+    ArrayRef<int64_t> shape = cast<RankedTensorType>(store.value.getType()).getShape();
+    DenseI64ArrayAttr folded;
+    Value value = store.value;
+    if (shape.size() > 2) {
+      folded = builder.getDenseI64ArrayAttr(llvm::to_vector(llvm::reverse(shape.drop_back())));
+      value = ReshapeOp::create(builder, loc, store.tile, value);
+    }
+    auto copy = TmaStoreOp::create(builder, loc, value, getDescriptor(store.map, loc), coordinates,
+                                   store.columns, ordered, isa<AtomicOp>(store.store),
+                                   getStoredColumns(store), folded);
     if (auto cache = store.store->getAttrOfType<StringAttr>("cache"))
       copy->setAttr(cacheName, cache);
     if (!branches)
@@ -672,7 +700,7 @@ private:
 
   /// None where all columns are stored.
   IntegerAttr getStoredColumns(const Store &store) {
-    bool padded = store.storedColumns < cast<RankedTensorType>(store.value.getType()).getDimSize(1);
+    bool padded = store.storedColumns < store.tile.getDimSize(1);
     return padded ? builder.getI64IntegerAttr(store.storedColumns) : IntegerAttr();
   }
 
@@ -688,8 +716,7 @@ private:
     unsigned dim = getRowDim(store.access);
     ViewOp view = store.access.view;
     Value extent = view.getExtents()[dim], zero = arith::ConstantIndexOp::create(builder, loc, 0);
-    Value all = arith::ConstantIndexOp::create(
-        builder, loc, cast<RankedTensorType>(store.value.getType()).getDimSize(0));
+    Value all = arith::ConstantIndexOp::create(builder, loc, store.tile.getDimSize(0));
     Value count = arith::MinSIOp::create(builder, loc, store.access.makeLimit(builder, loc, dim),
                                          arith::SubIOp::create(builder, loc, extent, start));
     return arith::MaxSIOp::create(builder, loc, arith::MinSIOp::create(builder, loc, count, all),

@@ -22,7 +22,7 @@ template <class F> void eachChunk(const TensorMap &map, const int64_t *coords, F
     bool isInside = true;
     uint64_t address = map.base;
     for (unsigned i = 1; i < map.rank; ++i) {
-      int64_t position = coords[i] + at[i];
+      int64_t position = coords[i] + int64_t(at[i]) * map.steps[i];
       isInside &= position >= 0 && uint64_t(position) < map.extents[i];
       address += uint64_t(position) * map.strides[i];
     }

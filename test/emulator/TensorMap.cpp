@@ -53,10 +53,11 @@ std::string encodeTensorMap(void *to, int dtype, uint32_t rank, void *address,
       return text("a box's extent must be 1 to 256", box[i]);
     if (steps[i] == 0 || steps[i] > 8)
       return text("an element stride must be 1 to 8", steps[i]);
-    if (steps[i] != 1)
-      return text("element strides other than 1 are not emulated", steps[i]);
+    if (i == 0 && steps[i] != 1)
+      return text("an element stride of the first dimension is not emulated", steps[i]);
     map.extents[i] = extents[i];
-    map.box[i] = uint16_t(box[i]);
+    map.box[i] = uint16_t((box[i] + steps[i] - 1) / steps[i]);
+    map.steps[i] = uint8_t(steps[i]);
     map.strides[i] = i ? strides[i - 1] : map.bytes;
     if (i && (strides[i - 1] % 16 || strides[i - 1] >= uint64_t(1) << 40))
       return text("a stride must be a multiple of 16 below 2^40", strides[i - 1]);

@@ -13,8 +13,9 @@ struct TensorMap {
   uint64_t mark;
   uint64_t base;
   uint64_t extents[5];
-  uint64_t strides[5]; ///< bytes; the first is an element's size
-  uint16_t box[5];
+  uint64_t strides[5];                 ///< bytes; the first is an element's size
+  uint16_t box[5];                     ///< elements that are copied
+  uint8_t steps[5];                    ///< how far they are apart
   uint8_t dtype, rank, swizzle, bytes; ///< swizzle: the span, 0 without
 };
 static_assert(sizeof(TensorMap) <= 128, "a tensor map has 128 bytes");

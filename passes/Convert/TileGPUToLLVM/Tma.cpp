@@ -155,7 +155,7 @@ std::optional<SmallVector<Box>> getBoxes(TensorMapAttr map, MemDescType type) {
       int64_t &offset = box.offsets.emplace_back(0);
       if (pieces[i] == 1)
         continue;
-      offset = rest % pieces[i] * map.getBox()[i];
+      offset = rest % pieces[i] * map.getBox()[i] * map.getStep(i);
       coordinates[(*dims)[i]] = rest % pieces[i] * strides[i];
       rest /= pieces[i];
     }
@@ -259,6 +259,19 @@ Value swapRegisters(OpBuilder &b, Location loc, Value vector, const LaneSwap &sw
   return arith::SelectOp::create(b, loc, swaps, takeElements(b, loc, vector, registers), vector);
 }
 
+/// Adds the place of a tile's row to coordinates of the dimensions that its rows are made of, whose
+/// extents are powers of two.
+void addFolded(OpBuilder &b, Location loc, MutableArrayRef<Value> coordinates,
+               ArrayRef<int64_t> folded, Value row) {
+  int64_t rows = 1; // of the dimensions before
+  for (auto [coordinate, extent] : llvm::zip(coordinates.drop_front(), folded)) {
+    Value place = arith::ShRUIOp::create(b, loc, row, constantI32(b, loc, llvm::Log2_64(rows)));
+    place = arith::AndIOp::create(b, loc, place, constantI32(b, loc, extent - 1));
+    coordinate = arith::AddIOp::create(b, loc, coordinate, place);
+    rows *= extent;
+  }
+}
+
 struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(TmaStoreOp op, OpAdaptor adaptor,
@@ -278,10 +291,11 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
                       : std::nullopt;
       if (!dims || columns <= 0 || type.getDimSize(1) % columns)
         return std::nullopt;
+      blockRows = 1;
       for (size_t i = 1; i < dims->size(); ++i)
         if ((*dims)[i] == 0) {
           rowDim = i;
-          blockRows = map.getBox()[i];
+          blockRows *= map.getBox()[i];
         }
       return StorePlan::get(getLayout(type), columns, blockRows, map.getBox()[0], op.getOrdered(),
                             /*byWarp=*/op.getAdd());
@@ -396,7 +410,9 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
           if (firstColumn)
             at[0] = arith::AddIOp::create(rewriter, loc, at[0], movedColumn);
           Value &rowAt = at[cuts ? 2 : std::max<int64_t>(rowDim, 0)];
-          if (rowDim >= 0 && (firstRow || row))
+          if (op.getFolded())
+            addFolded(rewriter, loc, at, *op.getFolded(), movedRow);
+          else if (rowDim >= 0 && (firstRow || row))
             rowAt = arith::AddIOp::create(rewriter, loc, rowAt, movedRow);
           if (cuts) {
             // So many rows of the block exist: the copy begins as far before the end of the map's

@@ -223,3 +223,43 @@ func.func @join_warps(%a: tensor<4xf32, #line>) {
 
 // expected-error @+1 {{swizzle must be 0, 32, 64 or 128 bytes, found 16}}
 #map = #tile_gpu.tensor_map<param = 0, order = [0], box = [64], swizzle = 16>
+
+// -----
+
+// expected-error @+1 {{expected a step for each dimension, 1 for the fastest, found [2, 1]}}
+#map = #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128, steps = [2, 1]>
+
+// -----
+
+// expected-error @+1 {{expected a step for each dimension, 1 for the fastest, found [1]}}
+#map = #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128, steps = [1]>
+
+// -----
+
+// expected-error @+1 {{expected steps from 1 to 8, and boxes that reach over at most 256 positions, found [1, 9]}}
+#map = #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 8], swizzle = 128, steps = [1, 9]>
+
+// -----
+
+// expected-error @+1 {{expected steps from 1 to 8, and boxes that reach over at most 256 positions, found [1, 4]}}
+#map = #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 128], swizzle = 128, steps = [1, 4]>
+
+// -----
+
+#rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 32], [4, 0], [8, 0], [16, 0], [32, 0], [64, 0]], lane = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], warp = [[1, 0], [2, 0]]>
+func.func @folded(%x: index, %t: tensor<128x64xf32, #rows>) {
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [2, 1, 0], box = [32, 16, 8], swizzle = 128>
+  // expected-error @+1 {{folds dimensions of the map that make up the tile's rows, found [16, 4]}}
+  tile_gpu.tma_store %t, %d [%x, %x, %x] {columns = 64 : i64, folded = array<i64: 16, 4>} : tensor<128x64xf32, #rows>
+  return
+}
+
+// -----
+
+#rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 32], [4, 0], [8, 0], [16, 0], [32, 0], [64, 0]], lane = [[0, 1], [0, 2], [0, 4], [0, 8], [0, 16]], warp = [[1, 0], [2, 0]]>
+func.func @oddFolded(%x: index, %t: tensor<128x64xf32, #rows>) {
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [2, 1, 0], box = [32, 16, 8], swizzle = 128>
+  // expected-error @+1 {{folds dimensions whose extents are powers of two, found [12, 8]}}
+  tile_gpu.tma_store %t, %d [%x, %x, %x] {columns = 64 : i64, folded = array<i64: 12, 8>} : tensor<128x64xf32, #rows>
+  return
+}

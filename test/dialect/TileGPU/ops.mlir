@@ -37,6 +37,10 @@ func.func @copies(%t: tensor<16x16xf16, #rows>, %x: index, %y: index, %bar: !til
   tile_gpu.tma_load %d [%x, %y] into %m, %bar : !tile_gpu.memdesc<128x64xf16, #panels>
   // CHECK: tile_gpu.tma_store %{{.*}}, %[[D]][%{{.*}}, %{{.*}}] {columns = 16 : i64, ordered}
   tile_gpu.tma_store %t, %d [%x, %y] {columns = 16 : i64, ordered} : tensor<16x16xf16, #rows>
+  // CHECK: %[[E:.*]] = tile_gpu.descriptor <param = 2, order = [2, 1, 0], box = [16, 8, 2], swizzle = 32, steps = [1, 2, 1]>
+  %e = tile_gpu.descriptor #tile_gpu.tensor_map<param = 2, order = [2, 1, 0], box = [16, 8, 2], swizzle = 32, steps = [1, 2, 1]>
+  // CHECK: tile_gpu.tma_store %{{.*}}, %[[E]][%{{.*}}, %{{.*}}, %{{.*}}] {columns = 16 : i64, folded = array<i64: 8, 2>}
+  tile_gpu.tma_store %t, %e [%x, %x, %y] {columns = 16 : i64, folded = array<i64: 8, 2>} : tensor<16x16xf16, #rows>
   return
 }
 

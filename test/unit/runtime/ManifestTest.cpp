@@ -149,6 +149,16 @@ TEST(Manifest, WrongFormatOrVersion) {
       << error;
 }
 
+TEST(Manifest, StepsOfTensorMaps) {
+  Manifest manifest = sample();
+  EXPECT_EQ(toJson(manifest).find("\"steps\""), std::string::npos); // those of 1 are not written
+  manifest.kernels[0].tensorMaps[0].steps = {1, 2};
+  std::string json = toJson(manifest), error;
+  std::optional<Manifest> read = parseManifest(json, error);
+  ASSERT_TRUE(read) << error;
+  EXPECT_EQ(read->kernels[0].tensorMaps[0].steps, (std::vector<unsigned>{1, 2}));
+}
+
 TEST(Manifest, ErrorsNameThePlace) {
   EXPECT_EQ(errorAfter("\"dtype\": \"f16\"", "\"dtype\": \"f12\""),
             "manifest: kernels[0].params[0]: unknown dtype 'f12'");
@@ -171,6 +181,12 @@ TEST(Manifest, ErrorsNameThePlace) {
             "manifest: kernels[0]: argument: there is no tensor map 1");
   EXPECT_EQ(errorAfter("\"box\": [\n      64,", "\"box\": [\n      0,"),
             "manifest: kernels[0].tensor_maps[0].box[0]: expected a number from 1 to 256");
+  EXPECT_EQ(errorAfter("\"swizzle\": 128", "\"steps\": [1, 9], \"swizzle\": 128"),
+            "manifest: kernels[0].tensor_maps[0].steps[1]: expected a number from 1 to 8");
+  EXPECT_EQ(
+      errorAfter("\"swizzle\": 128", "\"steps\": [2, 1], \"swizzle\": 128"),
+      "manifest: kernels[0]: tensor map of 'b': expected a step for each dimension, 1 for the "
+      "fastest");
   EXPECT_EQ(errorAfter("\"cluster\": 2", "\"cluster\": 0"),
             "manifest: kernels[0].launch.cluster: expected a number from 1 to 16, found 0");
   std::string error = errorAfter("\"param\": \"a\"", "\"param\": \"z\"");
