@@ -205,8 +205,9 @@ ProgramTime Estimator::getProgramTime() const {
       double ahead = double(std::max<int64_t>(resources.stages, 1));
       chain = trips * (std::max(trip, (latency + trip / std::max(rings, 1.0)) / ahead) +
                        varying * latency / ahead);
+      // A producer that has issued a loop's copies goes on to the next time that the loop runs.
       if (!schedule.persistent)
-        chain += loop.runs * latency;
+        chain += std::min(loop.runs, 1.0) * latency;
     } else if (resources.asyncCopies && inLoop && resources.stages > 1) {
       double trip = computing / trips + groupWait + (loop.reduced > 0 ? reducing : 0);
       double latency = fillLatency + filled / trips / cacheShare;
