@@ -7,11 +7,12 @@ using namespace llvm;
 namespace tile::cost {
 
 // Constants that no table has, because they are the same for all GPUs:
-//   cache    64 bytes a clock for each multiprocessor; the H200 reaches that in
-//   bench/results/gpu.json (8192³ by tiles of 128 x 128) special  16 results a clock for each
-//   multiprocessor: CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions"
+//   cache    44 bytes a clock for each multiprocessor, of the 64 that its port takes: what an H100
+//            gives all of them at once (10.4 TB/s, products of f16 by tiles of 64 x 64)
+//   special  16 results a clock for each multiprocessor: CUDA C++ Programming Guide, "Throughput of
+//            Native Arithmetic Instructions"
 //   launch   bench/results/launch.json and graphs of bench/gpu: what an empty kernel adds
-static constexpr double cacheBytesPerClock = 64, specialPerClock = 16, launchMicroseconds = 2.5;
+static constexpr double cacheBytesPerClock = 44, specialPerClock = 16, launchMicroseconds = 2.5;
 
 TargetLimits getTargetLimits(const GPUTarget &target, const GPUCard &card) {
   const GPULimits &limits = target.limits;
