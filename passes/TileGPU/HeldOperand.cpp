@@ -7,6 +7,7 @@
 // All that the operand is computed from must be had in that layout: small tiles that are broadcast
 // are loaded so, large ones are read so from shared memory, where TMA or cp.async have copied them.
 #include "passes/TileGPU/HeldOperand.h"
+#include "dialect/TileGPU/WordReads.h"
 #include "passes/Analysis/ConstantMemory.h"
 #include "passes/TileGPU/LayoutInference.h"
 
@@ -118,7 +119,18 @@ private:
   }
 
   void addReads(LoadOp load, const LinearLayout &layout) {
-    int64_t together = std::min<int64_t>(layout.getContiguousRegisters(getAccessOrder(load)[0]),
+    int64_t fastest = getAccessOrder(load)[0];
+    if (getBits(load.getResult()) == 8 && layout.getRank() == 2) {
+      // By words that lanes share.
+      SharedLayout plain(layout.getShape(), {fastest, 1 - fastest}, /*elementBytes=*/1,
+                         /*swizzle=*/0);
+      if (auto words = getWordReads(layout, plain)) {
+        reads +=
+            words->layout.getNumRegisters() / SharedAccess(words->layout, plain).getVectorSize();
+        return;
+      }
+    }
+    int64_t together = std::min<int64_t>(layout.getContiguousRegisters(fastest),
                                          bitsOfAccess / getBits(load.getResult()));
     reads += layout.getNumRegisters() / std::max<int64_t>(together, 1);
   }

@@ -61,5 +61,17 @@ for m, n, k in ((16, 64, 32), (33, 72, 96), (1, 8, 32), (40, 200, 512)):
     for tile in ({}, {"BM": 32, "BN": 128}):
         inputs = {"a": a, "q": q, "scale": scale, "zero": zero}
         expect("packed", inputs, tile, a.astype(np.float64) @ w)
+for m, n, k in ((16, 64, 64), (33, 72, 96), (1, 8, 32), (40, 200, 512)):
+    a, scale = draw(m, k), random.uniform(-1, 1, n).astype(np.float32)
+    for dtype, q in (
+        ("u4", random.integers(0, 256, (n, k // 2), dtype=np.uint8)),
+        ("u8", random.integers(0, 256, (n, k), dtype=np.uint8)),
+        ("i8", random.integers(-128, 128, (n, k), dtype=np.int8)),
+    ):
+        codes = np.stack((q & 15, q >> 4), 2).reshape(n, k) if dtype == "u4" else q
+        w = rounded(codes.astype(np.float32) * scale[:, None])
+        for tile in ({}, {"BM": 32, "BN": 128, "BK": 32}, {"BM": 72, "BN": 64, "BK": 128}):
+            inputs = {"a": a, "q": q, "scale": scale}
+            expect("bytes", inputs, {"W": dtype, **tile}, a.astype(np.float64) @ w.T)
 print(f"{checked} products, {failed} failed")
 sys.exit(failed > 0)

@@ -7,6 +7,7 @@
 //   flipped   the bits of the register's offset that `part` may have, too: a pointer for each value
 //   added     the others: an immediate of the access
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "dialect/TileGPU/WordReads.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
@@ -220,6 +221,38 @@ static Value testBytes(OpBuilder &builder, Location loc, Value piece) {
                                         tests);
 }
 
+static Value permuteBytes(OpBuilder &builder, Location loc, Value a, Value b, Value selector) {
+  return LLVM::CallIntrinsicOp::create(builder, loc, builder.getI32Type(),
+                                       builder.getStringAttr("llvm.nvvm.prmt"),
+                                       ValueRange{a, b, selector})
+      .getResult(0);
+}
+
+/// The thread's own byte of each word, in the words' order: `vector` holds all bytes of them.
+static Value keepOwnBytes(OpBuilder &builder, Location loc, Value vector, const WordReads &reads) {
+  int64_t count = cast<VectorType>(vector.getType()).getNumElements() / 4;
+  Type word = builder.getI32Type();
+  Value words = vector::BitCastOp::create(builder, loc, VectorType::get(count, word), vector);
+  auto getWord = [&](int64_t i) -> Value {
+    return vector::ExtractOp::create(builder, loc, words, ArrayRef<int64_t>{i});
+  };
+  // Byte 4 + k of a permutation is byte k of its second word.
+  Value byte = ThreadNumber({}, reads.threadImages).getBase(builder, loc),
+        twice = arith::MulIOp::create(builder, loc, byte, constantI32(builder, loc, 0x11)),
+        own = arith::AddIOp::create(builder, loc, twice, constantI32(builder, loc, 0x40)),
+        halves = constantI32(builder, loc, 0x5410);
+  SmallVector<Value> kept;
+  for (int64_t i = 0; i < count; i += 4) {
+    Value low = permuteBytes(builder, loc, getWord(i), getWord(i + 1), own),
+          high = permuteBytes(builder, loc, getWord(i + 2), getWord(i + 3), own);
+    kept.push_back(permuteBytes(builder, loc, low, high, halves));
+  }
+  Value joined =
+      vector::FromElementsOp::create(builder, loc, VectorType::get(count / 4, word), kept);
+  return vector::BitCastOp::create(builder, loc, VectorType::get(count, builder.getI8Type()),
+                                   joined);
+}
+
 Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearLayout &layout,
                const SharedLayout &shared, Value base, bool matrices, const ExtraOffset &extra) {
   Type stored = getStoredType(elementType);
@@ -229,6 +262,10 @@ Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearL
           loadMatrices(builder, loc, stored, *plan, 4 / shared.getElementBytes(), base, extra);
       return fromStoredVector(builder, loc, vector, elementType);
     }
+  if (auto reads = getWordReads(layout, shared); reads && stored.isInteger(8)) {
+    Value whole = loadTile(builder, loc, stored, reads->layout, shared, base, matrices, extra);
+    return fromStoredVector(builder, loc, keepOwnBytes(builder, loc, whole, *reads), elementType);
+  }
 
   SharedAccess access(layout, shared);
   SharedAddresses addresses(builder, loc, base, access.getThreadImages(), extra);
