@@ -115,7 +115,8 @@ def TileGPUScheduleLoops : Pass<"tile-gpu-schedule-loops", "::mlir::ModuleOp"> {
   let summary = "decide when loops issue their products and wait for them";
   let description = [{
     Writes `tile_gpu.schedule` on every loop with products by wgmma, of however many. Of a trip's
-    products some need others' results: they are left to the next trip, which has them in flight
+    products some need others' results (a single one beside much arithmetic is in flight, so that
+    two warpgroups take turns): they are left to the next trip, which has them in flight
     beside its first; or all are issued as soon as their operands are there, and waited for where
     their results are used. In loops of consumers, whose operands lie in rings: products that
     nothing but the next trip's touches stay in flight till then, where one warpgroup is alone; two

@@ -3,9 +3,10 @@
 // The schedule of a loop of any number of products follows from three questions:
 //
 // 1. Which products of a trip need the result of another one? Where none does, they stay as they
-//    are. Where all the others need one, nothing runs under the arithmetic between: the others are
-//    left to the next trip (stage 1), beside that one's first. Else each is issued as soon as its
-//    operands are there, and is in flight until its result is used.
+//    are, but for a single one beside much arithmetic: it is in flight, so that two warpgroups take
+//    turns. Where all the others need one, nothing runs under the arithmetic between: the others
+//    are left to the next trip (stage 1), beside that one's first. Else each is issued as soon as
+//    its operands are there, and is in flight until its result is used.
 // 2. Who multiplies while a warpgroup waits or computes? Where nobody does, sums that only products
 //    touch stay in flight till the next trip has issued its own. Two warpgroups take turns.
 // 3. Does the last wait of a trip stay behind the arithmetic that is to run under it? With turns, a
@@ -14,6 +15,7 @@
 // The first question is answered before a kernel is taken apart into producer and consumers, when
 // copies are values; the others when rings are there and have their stages: so the pass runs twice,
 // and fills in what is open. A schedule that a loop has already is kept.
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/Schedule/IssueOrder.h"
@@ -78,6 +80,24 @@ void issueEarly(LoopSchedule &schedule, Block &body) {
   schedule.words.vectorsFirst = registers && registers <= mostRegistersOfVectors;
 }
 
+/// True if a trip computes much beside its only product, on what it reads or on its result, and
+/// warpgroups do so without meeting each other: then one computes while the other one multiplies.
+bool computesBeside(const LoopSchedule &schedule, Block &body) {
+  constexpr unsigned many = 32;
+  if (!llvm::hasSingleElement(schedule.products))
+    return false;
+  bool found = false;
+  for (Operation &op : body) {
+    if (getSharedNeed(&op).use != SharedUse::None || isa<LocalAllocOp>(op))
+      return false; // a barrier for all
+    auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
+                                        : RankedTensorType();
+    found |= type && OpTrait::hasElementwiseMappableTraits(&op) &&
+             getLayout(type).getNumRegisters() >= many;
+  }
+  return found;
+}
+
 /// Decides on the products of one trip and the next.
 void scheduleTrip(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) {
   Block &body = *loop.getBody();
@@ -92,12 +112,14 @@ void scheduleTrip(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) 
     });
     (isHead ? heads : others).push_back(product);
   }
-  if (others.empty()) {
+  bool alone = others.empty() && consumers.canTakeTurns() && computesBeside(schedule, body);
+  if (others.empty() && !alone) {
     declined(loop) << "no product of a trip needs the result of another one";
     return;
   }
   std::string reason;
-  if (llvm::hasSingleElement(heads)) // else one head runs under the arithmetic on the other
+  if (llvm::hasSingleElement(heads) &&
+      !alone) // else one head runs under the arithmetic on the other
     if (auto staging = findStaging(loop, heads.front(), others, reason)) {
       stage(schedule, *staging, consumers);
       return;
