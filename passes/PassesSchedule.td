@@ -38,9 +38,11 @@ def TileGPUPipelineCopies : Pass<"tile-gpu-pipeline-copies", "::mlir::ModuleOp">
     On targets with cp.async. In an innermost loop, loads and gathers whose tile goes to shared
     memory for a product become `tile_gpu.async_copy` into a ring of `tile_gpu.local_slots`: those
     of the first trips stand before the loop, each trip waits for its own copies, then for the
-    block, and starts those of `stages` - 1 trips ahead. As many stages as `stages(n)` says, else as
-    the time of a copy takes, where trips and shared memory allow it. Padding must be 0, the memory
-    such as nothing writes while the kernel runs; what stays synchronous is remarked upon (R0406).
+    block, and starts those of `stages` - 1 trips ahead; of `stages` - 2 where products by wgmma may
+    stay in flight till the next trip, which the loop's `tile_gpu.schedule` says then. As many
+    stages as `stages(n)` says, else as the time of a copy takes, where trips and shared memory
+    allow it. Padding must be 0, the memory such as nothing writes while the kernel runs; what stays
+    synchronous is remarked upon (R0406).
     ```mlir
     %s = tile_gpu.local_slots : !tile_gpu.slots<3, …>
     tile_gpu.async_copy %v[%m, %lo] into %first when %c0 … ; tile_gpu.async_commit

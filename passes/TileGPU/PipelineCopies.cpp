@@ -17,6 +17,16 @@
 // passes it before all have done with the products of trip i - 1, whose slot is filled again behind
 // it. Copies of trips that there are not are left out, so nothing is under way behind the loop.
 // Products by wgmma are issued before the copies, whose places are computed meanwhile.
+//
+// Where one trip's products follow the other's on the same sums and nothing else reads the tiles,
+// they stay in flight till the next trip has issued its own, as those of a producer's tiles may: no
+// tensor core waits for the barrier. A slot is then filled two trips after its own,
+//
+//   for i: wait till at most n - 3 groups are pending; barrier
+//          product(slot of trip i) in flight; wait for that of trip i - 1
+//          copy of trip i + n - 2, into the slot of trip i - 2; commit
+//
+// which is what tile-gpu-apply-schedule looks at before it leaves them in flight.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/ConstantMemory.h"
@@ -28,6 +38,7 @@
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/PipelineFragments.h"
+#include "passes/TileGPU/Schedule/LoopSchedule.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/StagedLoads.h"
 
@@ -273,7 +284,9 @@ private:
       declined(loop) << "the source asks for one stage";
       return false;
     }
-    int64_t wanted = requested ? requested.getInt() : countUsefulStages();
+    bool chained = areProductsChained();
+    int64_t wanted = requested ? requested.getInt()
+                               : std::min(mostStages, countUsefulStages() + int64_t(chained));
     if (auto trips = loop.getStaticTripCount())
       wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostStages * 4));
     int64_t share = requested && !kernel->hasAttr(occupancyName) ? limit : getShareOfBlock();
@@ -293,7 +306,39 @@ private:
                      << ", a block has " << limit << " [R0404]";
     if (stages < 2)
       declined(loop) << "two stages do not fit into shared memory";
+    // Products in flight hold a slot more: not at the cost of what is of use ahead.
+    if (chained && stages > countUsefulStages())
+      lag = 2;
     return stages > 1;
+  }
+
+  /// True if the loop does nothing but add products by wgmma to sums that only they touch, and only
+  /// they read what is copied or fetched for them: these may stay in flight till the next trip.
+  bool areProductsChained() {
+    bool chained = true;
+    DenseSet<Operation *> products; // looked up only
+    loop.getBody()->walk([&](Operation *op) {
+      if (isa<MmaOp, FmaDotOp>(op))
+        chained = false;
+      if (auto product = dyn_cast<WgmmaOp>(op)) {
+        products.insert(op);
+        auto sum = dyn_cast<BlockArgument>(product.getAcc());
+        chained &= op->getBlock() == loop.getBody() && !product.getAsync() &&
+                   isa<MemDescType>(product.getA().getType()) && sum &&
+                   sum.getOwner() == loop.getBody() && sum.hasOneUse() && op->hasOneUse() &&
+                   isa<scf::YieldOp>(*op->user_begin()) &&
+                   sum == loop.getRegionIterArg(op->use_begin()->getOperandNumber()) &&
+                   lastsForTrip(product.getA()) && lastsForTrip(product.getB());
+      }
+    });
+    auto readByProducts = [&](Value memory) {
+      SmallVector<Operation *> readers;
+      collectProducts(memory, readers);
+      return llvm::all_of(readers, [&](Operation *reader) { return products.contains(reader); });
+    };
+    return chained && !products.empty() &&
+           llvm::all_of(copies, [&](Copy &copy) { return readByProducts(copy.alloc); }) &&
+           llvm::all_of(loop.getBody()->getOps<TmaFetchOp>(), readByProducts);
   }
 
   /// Two, and as many more as the products of one trip are shorter than a copy takes.
@@ -403,12 +448,13 @@ private:
       fence |= isReadByWgmma(copy.alloc.getResult());
     }
     Value trip = loop.getLowerBound();
-    for (int64_t stage = 0; stage < stages - 1; ++stage) {
+    for (int64_t stage = 0; stage < stages - lag; ++stage) {
       createCopies(trip, constant(stage), isLess(trip, loop.getUpperBound()));
       trip = arith::AddIOp::create(builder, loc, trip, loop.getStep());
     }
-    Value zero = constant(0), one = constant(1), last = constant(stages - 1),
-          ahead = arith::MulIOp::create(builder, loc, loop.getStep(), last);
+    Value zero = constant(0), one = constant(1), last = constant(stages - 1), back = constant(lag),
+          trips = constant(stages - lag),
+          ahead = arith::MulIOp::create(builder, loc, loop.getStep(), trips);
     IRRewriter rewriter(builder);
     auto wider = loop.replaceWithAdditionalYields(
         rewriter, zero, /*replaceInitOperandUsesInLoop=*/false,
@@ -421,17 +467,24 @@ private:
     loop = cast<scf::ForOp>(wider->getOperation());
     Value slot = loop.getRegionIterArgs().back();
     builder.setInsertionPointToStart(loop.getBody());
-    AsyncWaitOp::create(builder, loc, stages - 2, fence);
+    AsyncWaitOp::create(builder, loc, stages - lag - 1, fence);
     BarrierOp::create(builder, loc);
     Value next = arith::AddIOp::create(builder, loc, loop.getInductionVar(), ahead);
-    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, slot, zero);
-    Value before = arith::SelectOp::create(builder, loc, first, last,
-                                           arith::SubIOp::create(builder, loc, slot, one));
+    Value before = arith::SelectOp::create(builder, loc, isLess(slot, back),
+                                           arith::AddIOp::create(builder, loc, slot, trips),
+                                           arith::SubIOp::create(builder, loc, slot, back));
     SmallVector<WgmmaOp> products = findFirstProducts();
     if (!products.empty())
       builder.setInsertionPointAfter(products.back());
     // Behind the operations of the slice, which are cloned, none is needed by the copies.
     createCopies(next, before, isLess(next, loop.getUpperBound()));
+    if (lag > 1) {
+      LoopSchedule schedule = LoopSchedule::of(loop);
+      for (ProductPlace &place : schedule.places)
+        place.flight = 1;
+      schedule.setOn(loop);
+      products.clear();
+    }
     for (auto [i, product] : llvm::enumerate(products)) {
       product.setAsync(true);
       auto done =
@@ -458,7 +511,7 @@ private:
   bool lastsForTrip(Value memory) {
     while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
       memory = permute.getSource();
-    return loop.isDefinedOutsideOfLoop(memory) ||
+    return loop.isDefinedOutsideOfLoop(memory) || memory.getDefiningOp<TmaFetchOp>() ||
            llvm::any_of(copies, [&](Copy &copy) { return copy.alloc.getResult() == memory; });
   }
 
@@ -495,6 +548,7 @@ private:
   llvm::SmallSetVector<Operation *, 16> slice;  // what computes the places of all copies
   SmallVector<Value> rings;
   int64_t stages = 0;
+  int64_t lag = 1; // trips after its own in which a slot is filled again
 };
 
 struct TileGPUPipelineCopies : tile::impl::TileGPUPipelineCopiesBase<TileGPUPipelineCopies> {

@@ -52,6 +52,19 @@ LogicalResult applyStages(scf::ForOp loop, LoopSchedule &schedule, int64_t &ring
   return success();
 }
 
+/// Leaves the products in flight till the next trip, if the schedule says so.
+LogicalResult applyFlights(scf::ForOp loop, LoopSchedule &schedule) {
+  if (!schedule.leaves(1))
+    return success();
+  std::string reason;
+  auto found = findLateReleases(loop, reason);
+  if (!found ||
+      !llvm::all_of(schedule.places, [](const ProductPlace &place) { return place.flight == 1; }))
+    return refuse(loop, found ? "products stay in flight till the next trip together" : reason);
+  releaseLate(*found);
+  return success();
+}
+
 /// Realises what concerns one trip and its neighbour.
 /// Called twice in the pipeline; the second call finds products async and leaves the loop.
 LogicalResult applyToTrips(scf::ForOp loop, int64_t &rings) {
@@ -60,6 +73,9 @@ LogicalResult applyToTrips(scf::ForOp loop, int64_t &rings) {
     return success(); // realised
   if (schedule.isStaged())
     return applyStages(loop, schedule, rings);
+  // Operands that a producer fetches have their rings later.
+  if (schedule.leaves(1) && loop.getBody()->getOps<TmaFetchOp>().empty())
+    return applyFlights(loop, schedule);
   return schedule.leaves(0) ? applyOrder(loop, schedule) : success();
 }
 
@@ -68,13 +84,8 @@ LogicalResult applyToTrips(scf::ForOp loop, int64_t &rings) {
 LogicalResult applyToRings(scf::ForOp loop, bool &turns) {
   LoopSchedule schedule = LoopSchedule::of(loop);
   std::string reason;
-  if (schedule.leaves(1)) {
-    auto found = findLateReleases(loop, reason);
-    if (!found ||
-        !llvm::all_of(schedule.places, [](const ProductPlace &place) { return place.flight == 1; }))
-      return refuse(loop, found ? "products stay in flight till the next trip together" : reason);
-    releaseLate(*found);
-  }
+  if (failed(applyFlights(loop, schedule)))
+    return failure();
   if (!schedule.words.turns || !loop.getBody()->getOps<TurnWaitOp>().empty())
     return success();
   if (reason = whyNoTurns(loop); !reason.empty())

@@ -8,7 +8,9 @@
 //   before   | issue n | product n        | wait, release n | issue n+1 | product n+1 ...
 //   after    | issue n | issue n+1; wait n, release n | issue n+2; wait n+1, release n+1 | ...
 //
-// So the producer has one slot fewer to be ahead with than the ring has.
+// So the producer has one slot fewer to be ahead with than the ring has. Slots that threads fill by
+// cp.async do not go back: the barrier of a trip says that all are done with them. They must be
+// filled two trips after their own, as tile-gpu-pipeline-copies does where it asks for this.
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -17,11 +19,24 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
+/// True if copies by cp.async fill the slot two trips after its own or later: a trip waits until at
+/// most as many groups are under way as there are slots, less that and its own.
+static bool isFilledLate(SlotOp slot, scf::ForOp loop) {
+  constexpr int64_t tripsBetween = 2;
+  auto waits = loop.getBody()->getOps<AsyncWaitOp>();
+  return llvm::hasSingleElement(waits) &&
+         slot.getSlots().getType().getCount() - (*waits.begin()).getPending() > tripsBetween;
+}
+
 /// Adds the release, in the loop's body, of the slot that `memory` lies in; false if the memory is
 /// not a slot's, or if the next slot would be filled only after that release.
 static bool addRelease(Value memory, LateReleases &found) {
   while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
     memory = permute.getSource();
+  if (auto slot = memory.getDefiningOp<SlotOp>()) {
+    found.hasSlots = true;
+    return isFilledLate(slot, found.loop);
+  }
   auto wait = memory.getDefiningOp<RingWaitOp>();
   if (!wait)
     return false;
@@ -36,8 +51,7 @@ static bool addRelease(Value memory, LateReleases &found) {
   for (Operation *user : wait.getRing().getUsers()) {
     if (!body->findAncestorOpInBlock(*user) || user == wait)
       continue;
-    if (release || user->getBlock() != body || !isa<RingReleaseOp>(user) ||
-        user->isBeforeInBlock(found.products.back()))
+    if (release || user->getBlock() != body || !isa<RingReleaseOp>(user))
       return false;
     release = cast<RingReleaseOp>(user);
   }
@@ -74,10 +88,10 @@ std::optional<LateReleases> tile::gpu::findLateReleases(scf::ForOp loop, std::st
     // Registers of an operand, or memory of the loop's own, would be written for the next product.
     if (!isa<MemDescType>(product.getA().getType()) || !addRelease(product.getA(), found) ||
         !addRelease(product.getB(), found))
-      return refuse("an operand does not lie in a ring of two stages or more that TMA fills");
+      return refuse("an operand does not lie in a ring that is filled late enough");
   }
-  if (found.releases.empty())
-    return refuse("an operand does not lie in a ring of two stages or more that TMA fills");
+  if (found.releases.empty() && !found.hasSlots)
+    return refuse("an operand does not lie in a ring that is filled late enough");
   return found;
 }
 
@@ -86,13 +100,17 @@ void tile::gpu::releaseLate(const LateReleases &found) {
   Location loc = loop.getLoc();
   OpBuilder builder(loop.getBody()->getTerminator());
   builder.setInsertionPointAfter(found.products.back());
+  WgmmaWaitOp wait;
   for (WgmmaOp product : found.products) {
     product.setAsync(true);
-    auto wait =
-        WgmmaWaitOp::create(builder, product.getLoc(), product.getType(), product.getResult(),
-                            int64_t(found.products.size()), product.getValidAttr());
+    wait = WgmmaWaitOp::create(builder, product.getLoc(), product.getType(), product.getResult(),
+                               int64_t(found.products.size()), product.getValidAttr());
     product.getResult().replaceAllUsesExcept(wait.getResult(), wait);
   }
+  // Slots of products before the last one went back as soon as those were done.
+  for (RingReleaseOp release : llvm::reverse(found.releases))
+    if (release->isBeforeInBlock(wait))
+      release->moveAfter(wait);
 
   builder.setInsertionPointAfter(loop);
   int64_t pending = int64_t(found.products.size());
@@ -103,6 +121,8 @@ void tile::gpu::releaseLate(const LateReleases &found) {
                                     WgmmaOp(product).getValidAttr());
     sum.replaceAllUsesExcept(last.getResult(), last);
   }
+  if (found.releases.empty())
+    return;
   Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
                                      loop.getUpperBound());
   auto behind = scf::IfOp::create(builder, loc, some, /*withElseRegion=*/false);

@@ -13,6 +13,7 @@ struct LateReleases {
   llvm::SmallVector<WgmmaOp> products;
   llvm::SmallVector<unsigned> carried;       ///< the variable that each is added to
   llvm::SmallVector<RingReleaseOp> releases; ///< of the slots that the products read
+  bool hasSlots = false;                     ///< some of these are filled by cp.async
 };
 /// Without a result `reason` says why the products must be waited for in their own trip.
 std::optional<LateReleases> findLateReleases(mlir::scf::ForOp loop, std::string &reason);

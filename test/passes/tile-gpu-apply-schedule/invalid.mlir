@@ -158,7 +158,7 @@ tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 
   %ring = tile_gpu.ring : !tile_gpu.ring<1, !m, !m>
   tile_gpu.warp_specialize producer {
   } consumer {
-    // expected-error @below {{cannot realise the schedule: an operand does not lie in a ring of two stages or more that TMA fills}}
+    // expected-error @below {{cannot realise the schedule: an operand does not lie in a ring that is filled late enough}}
     %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%x = %zero) -> (!acc) {
       %k, %v = tile_gpu.ring_wait %ring : !tile_gpu.ring<1, !m, !m> -> !m, !m
       %a = tile_gpu.wgmma %k, %v, %x : !m, !m, !acc

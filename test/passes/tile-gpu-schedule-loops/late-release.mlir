@@ -119,3 +119,77 @@ tile.kernel @two params [] dims [] constexprs [] attributes {tile_gpu.num_warps 
   }
   tile.return
 }
+
+// -----
+
+#acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+!a = !tile_gpu.memdesc<64x64xf16, #s>
+!b = !tile_gpu.memdesc<64x64xf16, #s>
+
+// A slot that went back between the products goes back behind the wait, too. One that threads fill
+// by cp.async two trips after its own does not go back.
+// CHECK-LABEL: tile.kernel @beside
+// CHECK: scf.for
+// CHECK:   tile_gpu.wgmma {{.*}} async
+// CHECK-NOT: ring_release
+// CHECK:   tile_gpu.wgmma {{.*}} async
+// CHECK-COUNT-2: tile_gpu.wgmma_wait {{.*}} {pending = 2 : i64}
+// CHECK:   scf.if
+// CHECK-NEXT: tile_gpu.ring_release %[[ONE:.*]] :
+// CHECK:   scf.if
+// CHECK-NEXT: tile_gpu.ring_release %[[TWO:.*]] :
+// CHECK:   scf.yield
+// CHECK: tile_gpu.wgmma_wait {{.*}} {pending = 1 : i64}
+// CHECK: tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
+tile.kernel @beside params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %one = tile_gpu.ring : !tile_gpu.ring<2, !b>
+  %two = tile_gpu.ring : !tile_gpu.ring<2, !b>
+  tile_gpu.warp_specialize producer {
+  } consumer {
+    %slots = tile_gpu.local_slots : !tile_gpu.slots<3, !a>
+    %r:2 = scf.for %i = %c0 to %c9 step %c1 iter_args(%g = %zero, %u = %zero) -> (tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>) {
+      tile_gpu.async_wait fence {pending = 0 : i64}
+      tile_gpu.barrier
+      %x = tile_gpu.slot %slots[%c0] : !tile_gpu.slots<3, !a>
+      %y = tile_gpu.ring_wait %one : !tile_gpu.ring<2, !b> -> !b
+      %p = tile_gpu.wgmma %x, %y, %g : !a, !b, tensor<64x64xf32, #acc>
+      tile_gpu.ring_release %one : !tile_gpu.ring<2, !b>
+      %z = tile_gpu.ring_wait %two : !tile_gpu.ring<2, !b> -> !b
+      %q = tile_gpu.wgmma %x, %z, %u : !a, !b, tensor<64x64xf32, #acc>
+      tile_gpu.ring_release %two : !tile_gpu.ring<2, !b>
+      scf.yield %p, %q : tensor<64x64xf32, #acc>, tensor<64x64xf32, #acc>
+    }
+  }
+  tile.return
+}
+
+// Filled one trip after its own, a slot would be overwritten under the product.
+// CHECK-LABEL: tile.kernel @early
+// CHECK-NOT: wgmma {{.*}} async
+// CHECK: tile.return
+tile.kernel @early params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant dense<0.0> : tensor<64x64xf32, #acc>
+  %one = tile_gpu.ring : !tile_gpu.ring<2, !b>
+  tile_gpu.warp_specialize producer {
+  } consumer {
+    %slots = tile_gpu.local_slots : !tile_gpu.slots<3, !a>
+    %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%g = %zero) -> (tensor<64x64xf32, #acc>) {
+      tile_gpu.async_wait fence {pending = 1 : i64}
+      tile_gpu.barrier
+      %x = tile_gpu.slot %slots[%c0] : !tile_gpu.slots<3, !a>
+      %y = tile_gpu.ring_wait %one : !tile_gpu.ring<2, !b> -> !b
+      %p = tile_gpu.wgmma %x, %y, %g : !a, !b, tensor<64x64xf32, #acc>
+      tile_gpu.ring_release %one : !tile_gpu.ring<2, !b>
+      scf.yield %p : tensor<64x64xf32, #acc>
+    }
+  }
+  tile.return
+}
