@@ -215,9 +215,10 @@ def TileGPUScheduleTilesDynamically
   let summary =
       "schedule the tiles of a persistent kernel dynamically where programs differ in length";
   let description = [{
-    Where a loop of the programs makes more trips in some than in others, a block does not run every
-    n-th program but the next that nobody has: the producer counts in scratch memory and tells the
-    consumers.
+    Where a loop of the programs makes more trips in some than in others, or none, a block does not
+    run every n-th program but the next that nobody has: the producer counts in scratch memory and
+    tells the consumers. Where these send the next program's coordinates ahead, its number is taken
+    and received at the start of this one.
     ```mlir
     scf.while (%p = %block) : (index) -> index {
       %exists = arith.cmpi slt, %p, %total : index

@@ -46,7 +46,7 @@ static constexpr PassCondition conditions[] = {
     {"tile-gpu-prefetch-coordinates", true,
      "persistent kernels whose copies' places are computed from tiles"},
     {"tile-gpu-schedule-tiles-dynamically", true,
-     "persistent kernels with a producer, whose programs' loops differ in length"},
+     "persistent kernels with a producer, whose programs' loops differ in length or are skipped"},
     {"tile-gpu-rescale-lazily", true,
      "products of a large tile in a loop by few factors that may all be 1"},
     {"tile-gpu-prefetch-loads", true,

@@ -1,6 +1,9 @@
 // tile-gpu-schedule-tiles-dynamically: a dynamic tile scheduler. Each block of a persistent kernel
 // takes the next program when it is done with one, if programs differ in length.
 //
+// Programs that have nothing to do count: beside them all others are alike, and blocks that count
+// through fixed shares drift apart, so that those which read the same operand no longer meet in L2.
+//
 // Shares that are dealt out beforehand would not be equal: block b would always meet programs of
 // the same kind, as causal attention's, whose rows end at their diagonal. So the producer takes
 // programs from a count in scratch memory, and tells the consumers, who are at the one before.
@@ -11,6 +14,12 @@
 // A block's first program is its own number, the count begins behind those of all blocks. The ring
 // that programs go through has one slot: the producer is one program ahead, no more. The number
 // that ends the loop is sent like any other, so both sides end after the same program.
+//
+// Where consumers send the next program's coordinates ahead, its number is taken before the copies
+// of this one, and received before the work on it:
+//
+//   producer   | take q, send it | copies of p | take r, send it | copies of q ...
+//   consumers  | receive q, send its coordinates | work on p | receive r, send its coordinates ...
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"
@@ -58,9 +67,14 @@ bool varies(Value value, scf::ForOp loop, DenseSet<Value> &seen) {
                       [&](Value operand) { return varies(operand, loop, seen); });
 }
 
-/// True if a loop in the programs makes more trips in some than in others.
+/// True if a loop in the programs makes more trips in some than in others, or none at all.
 bool isUneven(scf::ForOp loop) {
   bool uneven = false;
+  loop.getBody()->walk([&](scf::IfOp branch) {
+    DenseSet<Value> seen;
+    bool loops = branch.walk([](scf::ForOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    uneven |= loops && varies(branch.getCondition(), loop, seen);
+  });
   loop.getBody()->walk([&](scf::ForOp inner) {
     DenseSet<Value> seen;
     for (Value bound : {inner.getLowerBound(), inner.getUpperBound(), inner.getStep()})
@@ -69,22 +83,48 @@ bool isUneven(scf::ForOp loop) {
   return uneven;
 }
 
-/// Puts a loop that asks `getNext` for its next program in place of one that counts.
-void rewrite(scf::ForOp loop, llvm::function_ref<Value(OpBuilder &)> getNext) {
+/// The next program's number as a side computes it ahead from this one's; null if it does not.
+arith::AddIOp findNext(scf::ForOp loop) {
+  for (auto add : loop.getBody()->getOps<arith::AddIOp>())
+    if (add.getLhs() == loop.getInductionVar() && add.getRhs() == loop.getStep())
+      return add;
+  return {};
+}
+
+/// Puts a loop that asks `getNext` for its next program in place of one that counts: at the start
+/// of its body if `ahead`, else at the end.
+void rewrite(scf::ForOp loop, bool ahead, llvm::function_ref<Value(OpBuilder &)> getNext) {
   OpBuilder builder(loop);
   Location loc = loop.getLoc();
+  SmallVector<Value> first{loop.getLowerBound()};
+  llvm::append_range(first, loop.getInitArgs());
   auto taking = scf::WhileOp::create(
-      builder, loc, TypeRange{builder.getIndexType()}, ValueRange{loop.getLowerBound()},
-      [&](OpBuilder &b, Location at, ValueRange program) {
-        Value exists = arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, program[0],
-                                             loop.getUpperBound());
-        scf::ConditionOp::create(b, at, exists, program);
+      builder, loc, ValueRange(first).getTypes(), first,
+      [&](OpBuilder &b, Location at, ValueRange state) {
+        Value exists =
+            arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, state[0], loop.getUpperBound());
+        scf::ConditionOp::create(b, at, exists, state);
       },
-      [&](OpBuilder &b, Location at, ValueRange) { scf::YieldOp::create(b, at, getNext(b)); });
+      [](OpBuilder &, Location, ValueRange) {});
   Block *body = taking.getAfterBody();
-  loop.getInductionVar().replaceAllUsesWith(body->getArgument(0));
-  loop.getBody()->getTerminator()->erase();
-  body->getOperations().splice(body->begin(), loop.getBody()->getOperations());
+  builder.setInsertionPointToStart(body);
+  Value next = ahead ? getNext(builder) : Value();
+  if (arith::AddIOp counted = findNext(loop); counted && ahead) {
+    counted.getResult().replaceAllUsesWith(next);
+    counted.erase();
+  }
+  for (auto [from, to] : llvm::zip(loop.getBody()->getArguments(), body->getArguments()))
+    from.replaceAllUsesWith(to);
+  Operation *terminator = loop.getBody()->getTerminator();
+  SmallVector<Value> state{next};
+  llvm::append_range(state, terminator->getOperands());
+  terminator->erase();
+  body->getOperations().splice(body->end(), loop.getBody()->getOperations());
+  builder.setInsertionPointToEnd(body);
+  if (!ahead)
+    state.front() = getNext(builder);
+  scf::YieldOp::create(builder, loc, state);
+  loop.replaceAllUsesWith(taking.getResults().drop_front());
   loop.erase();
 }
 
@@ -101,19 +141,21 @@ struct TileGPUScheduleTilesDynamically
       kernel.getBody().walk([&](WarpSpecializeOp split) {
         scf::ForOp consumer = findLoop(split.getConsumer().front()),
                    producer = findLoop(split.getProducer().front());
-        if (!consumer || !producer || consumer.getNumRegionIterArgs() ||
-            producer.getNumRegionIterArgs() || !isUneven(consumer))
+        if (!consumer || !producer || producer.getNumRegionIterArgs() || !isUneven(consumer))
+          return;
+        bool ahead = consumer.getNumRegionIterArgs();
+        if (ahead && !findNext(consumer))
           return;
         OpBuilder builder(split);
         Value ring = RingOp::create(builder, split.getLoc(), RingType::get(&getContext(), 1, {}),
                                     /*per_warp=*/true,
                                     /*clustered=*/false);
         Value total = producer.getUpperBound();
-        rewrite(producer, [&](OpBuilder &b) {
+        rewrite(producer, ahead, [&](OpBuilder &b) {
           return ProgramTakeOp::create(b, split.getLoc(), b.getIndexType(), ring, total)
               .getResult();
         });
-        rewrite(consumer, [&](OpBuilder &b) {
+        rewrite(consumer, ahead, [&](OpBuilder &b) {
           return ProgramReceiveOp::create(b, split.getLoc(), b.getIndexType(), ring).getResult();
         });
         kernel->setAttr(dynamicScheduleName, builder.getUnitAttr());

@@ -115,3 +115,65 @@ tile.kernel @pairs params [#tile.param<"n", scalar, align = 1>] dims [] constexp
   }
   tile.return
 }
+
+// Some programs have nothing to do. Consumers send ahead what the producer needs for the next
+// program: its number is taken before the copies of this one, and received before the work on it.
+// CHECK-LABEL: tile.kernel @ahead
+// CHECK-SAME: tile_gpu.dynamic_schedule
+// CHECK: producer {
+// CHECK:   } do {
+// CHECK-NEXT: ^bb0(%{{.*}}: index):
+// CHECK-NEXT:   %[[TAKEN:.*]] = tile_gpu.program_take
+// CHECK-NEXT:   tile_gpu.scalar_receive
+// CHECK:        scf.yield %[[TAKEN]]
+// CHECK: } consumer {
+// CHECK:   scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %[[FIRST:.*]]) : (index, index) -> (index, index)
+// CHECK:   } do {
+// CHECK-NEXT: ^bb0(%{{.*}}: index, %[[NOW:.*]]: index):
+// CHECK-NEXT:   %[[NEXT:.*]] = tile_gpu.program_receive
+// CHECK-NEXT:   %[[SENT:.*]] = arith.muli %[[NEXT]]
+// CHECK-NEXT:   tile_gpu.scalar_send %{{.*}}, %[[SENT]]
+// CHECK:        arith.cmpi sge, %[[NOW]]
+// CHECK:        scf.yield %[[NEXT]], %[[SENT]]
+tile.kernel @ahead params [#tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile_gpu.persistent} grid {
+^bb0(%n: index):
+  tile.yield %n : index
+} body {
+^bb0(%n: index):
+  %c0 = arith.constant 0 : index
+  %c9 = arith.constant 9 : index
+  %c64 = arith.constant 64 : index
+  %ring = tile_gpu.ring : !ring
+  %scalars = tile_gpu.ring : !tile_gpu.ring<2>
+  %block, %blocks = tile_gpu.block_id
+  tile_gpu.warp_specialize producer {
+    scf.for %p = %block to %n step %blocks {
+      %now = tile_gpu.scalar_receive %scalars : !tile_gpu.ring<2> -> index
+      %none = arith.cmpi sge, %now, %n : index
+      scf.if %none {
+      } else {
+        scf.for %i = %c0 to %c9 step %c64 {
+          %m, %full = tile_gpu.ring_acquire %ring : !ring -> !tile
+        }
+      }
+    }
+  } consumer {
+    %first = arith.muli %block, %c64 : index
+    tile_gpu.scalar_send %scalars, %first : !tile_gpu.ring<2>, index
+    %last = scf.for %p = %block to %n step %blocks iter_args(%now = %first) -> (index) {
+      %next = arith.addi %p, %blocks : index
+      %sent = arith.muli %next, %c64 : index
+      tile_gpu.scalar_send %scalars, %sent : !tile_gpu.ring<2>, index
+      %none = arith.cmpi sge, %now, %n : index
+      scf.if %none {
+      } else {
+        scf.for %i = %c0 to %c9 step %c64 {
+          %m = tile_gpu.ring_wait %ring : !ring -> !tile
+          tile_gpu.ring_release %ring : !ring
+        }
+      }
+      scf.yield %sent : index
+    }
+  }
+  tile.return
+}
