@@ -70,6 +70,14 @@ int64_t getSharedLimit(const GPULimits &limits, int64_t blocks) {
   return limits.sharedPerProcessor / blocks / system * system - system;
 }
 
+int64_t countProductRegisters(Block &body) {
+  int64_t words = 0;
+  for (auto product : body.getOps<WgmmaOp>())
+    words += getLayout(product.getType()).getNumRegisters() *
+             product.getType().getElementTypeBitWidth() / 32;
+  return words;
+}
+
 /// All warps enter with `entry` registers; the producer keeps `producer` of its own, and the
 /// consumers share out the rest, in eights.
 int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_t blocks,

@@ -36,6 +36,11 @@ int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
 /// Registers that threads of a producer keep.
 inline constexpr int64_t usualProducerRegisters = 40;
 
+/// Registers of a thread that the results of a block's products take.
+int64_t countProductRegisters(mlir::Block &body);
+/// Products of one block that take more than this need all the registers that there are.
+inline constexpr int64_t manyProductRegisters = 192;
+
 /// More programs than hide each other's waits.
 inline constexpr int64_t manyPrograms = 1000000;
 /// Programs of a launch for each multiprocessor, rounded up; `manyPrograms` at most.

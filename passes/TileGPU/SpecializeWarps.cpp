@@ -36,9 +36,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Products of one block that take more registers of a thread than this need all there are: the
-/// producer gets by with few.
-constexpr int64_t manyRegisters = 192, fewRegisters = 24;
+/// Registers that the producer gets by with where the products of one block need all there are.
+constexpr int64_t fewRegisters = 24;
 
 /// Fetches of one block that one operation waits for.
 struct Group {
@@ -446,14 +445,9 @@ private:
   /// True if the products of one block leave the consumers short of registers.
   bool needsRegisters() {
     int64_t most = 0;
-    kernel.getBody().walk([&](Block *block) {
-      int64_t words = 0;
-      for (auto product : block->getOps<WgmmaOp>())
-        words += getLayout(product.getType()).getNumRegisters() *
-                 product.getType().getElementTypeBitWidth() / 32;
-      most = std::max(most, words);
-    });
-    return most > manyRegisters;
+    kernel.getBody().walk(
+        [&](Block *block) { most = std::max(most, countProductRegisters(*block)); });
+    return most > manyProductRegisters;
   }
 
   /// True for what producer and consumers may both see: scalars and views that nothing changes.
@@ -522,9 +516,15 @@ private:
   /// What fences behind a slot's last load, if that comes before a product and the slot may be held
   /// so long, as other slots keep the producer going: the next tile that is stored for wgmma; else
   /// the last load from another slot, whose release then fences for both. Null if there is none.
+  /// With two stages that is for large vectors alone: a release right behind the load would have
+  /// all elements in registers at once, where each can be read when its turn comes.
   static Operation *findFence(Operation *last, Group &group) {
-    constexpr int64_t enoughStages = 3;
-    if (!isa<LocalLoadOp>(last) || cast<RingType>(group.ring.getType()).getStages() < enoughStages)
+    constexpr int64_t enoughStages = 3, mostRegisters = 16;
+    auto read = dyn_cast<LocalLoadOp>(last);
+    int64_t stages = cast<RingType>(group.ring.getType()).getStages();
+    if (!read || stages < 2 ||
+        (stages < enoughStages && (read.getType().getRank() > 1 ||
+                                   getLayout(read.getType()).getNumRegisters() <= mostRegisters)))
       return nullptr;
     Operation *other = nullptr;
     for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {

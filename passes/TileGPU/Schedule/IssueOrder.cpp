@@ -10,10 +10,14 @@
 //   wait for dp; ds = g(p, dp);  dq = ds·k in flight; dk += ds·q in flight
 //   wait for dq; add dq to memory; wait for the rest
 //
+// Where registers are short (tile-gpu-schedule-loops), p·do follows ds·k: until then p is needed as
+// it was computed, and would be in registers twice.
+//
 // Source: FlashAttention-3, arXiv 2407.08608, whose backward pass has this order.
 #include "passes/TileGPU/Schedule/IssueOrder.h"
 #include "passes/Analysis/ConstantMemory.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -24,6 +28,15 @@ using namespace tile::gpu;
 /// True for a vector that was fetched beside the operands.
 static bool isFetchedVector(LocalLoadOp read) {
   return read.getType().getRank() == 1 && read.getSource().getDefiningOp<TmaFetchOp>();
+}
+
+/// True for a vector that takes more registers of a thread than are free beside a product's result
+/// as a rule.
+static bool isLargeVector(Operation &op) {
+  constexpr int64_t most = 16;
+  auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
+                                      : RankedTensorType();
+  return type && type.getRank() == 1 && getLayout(type).getNumRegisters() > most;
 }
 
 /// True for what may change its place among operations that it neither feeds nor needs.
@@ -109,6 +122,16 @@ int64_t tile::gpu::countVectorRegisters(Block &body) {
   return registers;
 }
 
+SmallVector<Operation *> tile::gpu::findConversions(WgmmaOp product) {
+  SmallVector<Operation *> found;
+  for (Operation *op = product.getA().getDefiningOp();
+       op && op->getBlock() == product->getBlock() && op->hasOneUse() &&
+       isa<arith::TruncFOp, RoundFloat8Op, ConvertLayoutOp>(op);
+       op = op->getOperand(0).getDefiningOp())
+    found.push_back(op);
+  return found;
+}
+
 namespace {
 
 /// One loop's body.
@@ -128,12 +151,13 @@ public:
 private:
   /// Loads first, then the leading products that need no other, each behind what it needs. Fetched
   /// vectors may count as loads: products whose operands lie in shared memory leave ordinary
-  /// accesses little of its bandwidth, so a read behind them takes as long as they.
+  /// accesses little of its bandwidth, so a read behind them takes as long as they. Large vectors
+  /// are left where they are used, beside a product's result.
   void issueIndependent() {
     OpSet before;
     for (Operation &op : body) {
-      bool load =
-          isa<LoadOp, GatherOp>(op) || (isa<LocalLoadOp>(op) && schedule.words.vectorsFirst);
+      bool load = isa<LocalLoadOp>(op) ? schedule.words.vectorsFirst
+                                       : isa<LoadOp, GatherOp>(op) && !isLargeVector(op);
       OpSet slice;
       if (!load || !isMovable(&op) || !collect(&op, body, slice))
         continue;
@@ -158,11 +182,17 @@ private:
       op->moveBefore(&body, body.begin());
   }
 
-  /// Moves each product to behind the one before it or the last operation that it needs.
+  /// Moves each product to behind the one before it or the last operation that it needs. What
+  /// converts its operand stands right ahead of it: as soon as can be, and both copies of a tile
+  /// are in registers for as short as can be.
   LogicalResult issueOthers() {
     for (size_t i = 1; i < products.size(); ++i) {
       Operation *last = products[i - 1];
-      for (Value operand : products[i]->getOperands())
+      SmallVector<Operation *> conversions = findConversions(products[i]);
+      SmallVector<Value> needed(products[i]->getOperands());
+      if (!conversions.empty())
+        needed.front() = conversions.back()->getOperand(0);
+      for (Value operand : needed)
         if (Operation *def = operand.getDefiningOp();
             def && def->getBlock() == &body && last->isBeforeInBlock(def))
           last = def;
@@ -171,6 +201,10 @@ private:
             here == last || here->isBeforeInBlock(last))
           return loop.emitError() << "cannot realise the schedule: the product of order " << i
                                   << " is needed before that of order " << i - 1 << " is issued";
+      for (Operation *op : llvm::reverse(conversions)) {
+        op->moveAfter(last);
+        last = op;
+      }
       products[i]->moveAfter(last);
     }
     return success();
@@ -214,14 +248,55 @@ private:
       else if (product)
         flying.clear(); // it waits for all
     }
+    readLate();
+  }
+
+  /// Moves large vectors, and what only renames them or computes with them alone, to where they
+  /// meet a product's result: each element is read when its turn comes.
+  void readLate() {
+    if (schedule.words.vectorsFirst)
+      return;
+    SmallVector<Operation *> reads;
+    for (Operation &op : body)
+      if (isa<LoadOp, LocalLoadOp>(op) && isMovable(&op) && isLargeVector(op))
+        reads.push_back(&op);
+    for (Operation *read : reads) {
+      OpSet moved;
+      moved.insert(read);
+      Operation *place = body.getTerminator();
+      for (Operation *op = read->getNextNode(); op; op = op->getNextNode()) {
+        bool needed = false;
+        op->walk([&](Operation *inner) {
+          needed |= llvm::any_of(inner->getOperands(), [&](Value operand) {
+            return moved.contains(operand.getDefiningOp());
+          });
+        });
+        if (!needed)
+          continue;
+        auto type = op->getNumResults() == 1
+                        ? dyn_cast<RankedTensorType>(op->getResult(0).getType())
+                        : RankedTensorType();
+        if (isPure(op) && !op->getNumRegions() && type &&
+            (type.getRank() == 1 || isa<BroadcastOp, ReshapeOp>(op))) {
+          moved.insert(op);
+          continue;
+        }
+        place = op;
+        break;
+      }
+      for (Operation *op : moved)
+        if (op->isBeforeInBlock(place))
+          op->moveBefore(place);
+    }
   }
 
   /// Moves reads of fetched tiles that follow `wait`, where a product is waited for, before it:
-  /// they need not wait.
+  /// they need not wait. Large vectors stay.
   void readBefore(Operation *wait) {
     SmallVector<LocalLoadOp> reads;
     for (Operation *op = wait; op && !isa<WgmmaOp>(op); op = op->getNextNode())
-      if (auto read = dyn_cast<LocalLoadOp>(op))
+      if (auto read = dyn_cast<LocalLoadOp>(op);
+          read && (schedule.words.vectorsFirst || !isLargeVector(*read)))
         reads.push_back(read);
     for (LocalLoadOp read : reads) {
       OpSet slice;

@@ -15,6 +15,10 @@ llvm::SmallVector<WgmmaOp> findIndependent(mlir::Block &body);
 /// Registers of a thread that the vectors take which are fetched beside the operands.
 int64_t countVectorRegisters(mlir::Block &body);
 
+/// What turns a value into the register operand a of `product` and is for that alone: conversions,
+/// the last one first.
+llvm::SmallVector<mlir::Operation *> findConversions(WgmmaOp product);
+
 /// Puts the products of `loop` where `schedule` has them, and leaves those of flight 0 in flight
 /// until their results are used; an error at the loop if one would use what is computed behind it.
 mlir::LogicalResult applyOrder(mlir::scf::ForOp loop, const LoopSchedule &schedule);

@@ -12,7 +12,7 @@
 // RUN:   | FileCheck %s --check-prefix=BARRIERS
 
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
-#columns = #tile_gpu.linear<shape = [64], register = [[1], [0], [8], [16], [32]], lane = [[2], [4], [0], [0], [0]], warp = [[0], [0]]>
+#columns = #tile_gpu.linear<shape = [64], register = [[1], [8], [16], [32]], lane = [[2], [4], [0], [0], [0]], warp = [[0], [0]]>
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #t = #tile_gpu.shared<order = [0, 1], swizzle = 128>
 !m = !tile_gpu.memdesc<64x64xf16, #s>
