@@ -11,7 +11,7 @@ def TileGPU_TensorMapAttr : TileGPU_Attr<"TensorMap", "tensor_map"> {
     `param` is the kernel's parameter. `order` lists the tensor's dimensions, the fastest (stride 1)
     first; `box` has the extents of one copy in that order, in elements; `swizzle` is 0, 32, 64 or
     128 bytes. Positions outside the tensor read as 0 and are not written. With `steps`, a box takes
-    every n-th position of each dimension from its first one on, n from 1 to 8, and 1 of the fastest.
+    every n-th position of each dimension from its first one on: n from 1 to 8, 1 of the fastest.
 
     A dimension that `order` lists twice in a row is cut: the hardware sees it as two dimensions of
     one stride. The first has as many positions as the box, the second as many as the tensor and the
