@@ -246,11 +246,14 @@ def nf4_dequantize(case, q, scale):
 def quantize_int8(case, scale=None, x=None, q=None):
     if case.kernel == "dequantize_int8":
         return {"y": q.double() * scale[:, None]}
-    top = x.float().abs().amax(1)
-    scale = torch.where(
-        top > 0, top / torch.full_like(top, 127.0), 1.0
-    )  # PyTorch multiplies by the reciprocal of a number
-    return {"q": torch.round(x.float() / scale[:, None]).clamp(-127, 127).long(), "scale": scale}
+    top, limit = x.float().abs().amax(1), torch.full((1,), 127.0, device=x.device)
+    exists = top > 1e-36
+    inverse = torch.where(exists, limit / torch.where(exists, top, 1.0), 0.0)
+    return {
+        "q": torch.round(x.float() * inverse[:, None]).long(),
+        # PyTorch multiplies by the reciprocal of a number.
+        "scale": torch.where(exists, top / limit, 1.0),
+    }
 
 
 def layer_norm_backward(case, dw_part=None, db_part=None, x=None, w=None, dy=None, eps=1e-5):
