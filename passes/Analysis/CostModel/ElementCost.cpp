@@ -91,10 +91,15 @@ ElementCost getElementCost(Operation *op) {
     cost.exchanges = 2;
     return cost;
   }
-  if (isa<SortOp>(op)) { // a network of log² stages
-    double stages = llvm::Log2_64_Ceil(std::max<uint64_t>(uint64_t(in), 2));
-    cost.slots = in * stages * stages / 2 * 3;
-    cost.exchanges = stages;
+  if (auto sort = dyn_cast<SortOp>(op)) {
+    // Runs of as many elements as are wanted, then halves of what is left, each merged; four steps
+    // of a thread between two passes through shared memory.
+    int64_t extent = sort.getSource().getType().getDimSize(sort.getAxis());
+    double all = llvm::Log2_64_Ceil(extent),
+           run = llvm::Log2_64_Ceil(sort.getFirst().value_or(extent)), levels = all - run,
+           passes = std::ceil(run / 4);
+    cost.slots = 4 * in * (run * (run + 1) / 2 + (levels > 0 ? run + 1 : 0));
+    cost.exchanges = 1 + (run * passes + levels * std::ceil((run + 1) / 4)) / 2;
     return cost;
   }
   double out = countElements(op->getResult(0).getType());

@@ -32,6 +32,8 @@ public:
   /// Changes the element at `address` where `predicate` (null: always); the bits that it held, 0
   /// where it is not touched. Nothing comes back unless `returns`.
   Value emit(Value address, Value value, Value expected, Value predicate, bool returns) {
+    if (returns && changesNothing())
+      return emitRead(address, predicate);
     if (!suffix.empty())
       return emitInstruction(address, toBits(value), expected ? toBits(expected) : Value(),
                              predicate, returns);
@@ -122,6 +124,39 @@ private:
 
   static const char *getConstraint(unsigned bits) {
     return bits == 64 ? "l" : bits == 32 ? "r" : "h";
+  }
+
+  /// True for `value`s that leave every element as it is: x | 0, x + 0, x ^ 0, x & -1.
+  /// Such an atomic reads only. One that releases stays: it gives others what to acquire.
+  bool changesNothing() {
+    APInt constant;
+    if (op.isRelease() || bits < 32 || !matchPattern(op.getValue(), m_ConstantInt(&constant)))
+      return false;
+    switch (op.getKind()) {
+    case AtomicKind::Add:
+    case AtomicKind::Or:
+    case AtomicKind::Xor:
+      return constant.isZero();
+    case AtomicKind::And:
+      return constant.isAllOnes();
+    default:
+      return false;
+    }
+  }
+
+  /// A load, which many may do at once: of atomics on one line of the cache each waits for the one
+  /// before it.
+  Value emitRead(Value address, Value predicate) {
+    std::string kind = getConstraint(bits), width = std::to_string(bits);
+    SmallVector<Value> operands{address};
+    std::string code = "ld." + getOrder() + scope + "global.b" + width + " $0, [$1];",
+                constraints = "=&" + kind + ",l";
+    if (predicate) {
+      operands.push_back(predicate);
+      code = "mov.b" + width + " $0, 0; @$2 " + code;
+      constraints += ",b";
+    }
+    return inlinePTX(b, loc, getBitsType(), operands, code, constraints + ",~{memory}");
   }
 
   Value toBits(Value value) {

@@ -9,6 +9,7 @@
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/UBToLLVM/UBToLLVM.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -28,9 +29,39 @@ using namespace mlir;
 
 namespace {
 
+bool isNaNTest(Value test, Value of) {
+  auto compare = test.getDefiningOp<arith::CmpFOp>();
+  return compare && compare.getPredicate() == arith::CmpFPredicate::UNO &&
+         compare.getLhs() == of && compare.getRhs() == of;
+}
+
+/// isnan(a) ? b : isnan(b) ? a : maximum(a, b), as `maxnum` is written out, is one instruction of
+/// PTX: `max` and `min` without .NaN give the other operand, and take -0 for less than +0.
+void foldSelections(func::FuncOp function) {
+  function.walk([](arith::SelectOp outer) {
+    auto inner = outer.getFalseValue().getDefiningOp<arith::SelectOp>();
+    if (!inner || !getElementTypeOrSelf(outer.getType()).isF32())
+      return;
+    Value b = outer.getTrueValue(), a = inner.getTrueValue();
+    Operation *extreme = inner.getFalseValue().getDefiningOp();
+    if (!isa_and_nonnull<arith::MaximumFOp, arith::MinimumFOp>(extreme) ||
+        !llvm::is_contained(extreme->getOperands(), a) ||
+        !llvm::is_contained(extreme->getOperands(), b) || a == b ||
+        !isNaNTest(outer.getCondition(), a) || !isNaNTest(inner.getCondition(), b))
+      return;
+    OpBuilder builder(outer);
+    Value one = isa<arith::MaximumFOp>(extreme)
+                    ? arith::MaxNumFOp::create(builder, outer.getLoc(), a, b).getResult()
+                    : arith::MinNumFOp::create(builder, outer.getLoc(), a, b).getResult();
+    outer.replaceAllUsesWith(one);
+  });
+}
+
 struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadToLLVM> {
   void runOnOperation() override {
     MLIRContext *context = &getContext();
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      foldSelections(function);
     LowerToLLVMOptions options(context);
     options.overrideIndexBitwidth(64);
     // Indices have 64 bits here; what provably fits 32 is narrowed later, on LLVM's IR.
