@@ -357,6 +357,25 @@ def transforms(tilec, device):
     equal("hadamard of two", z, np.stack([short.sum(1), short[:, 0] - short[:, 1]], 1))
 
 
+def select(tilec, device):
+    """Rows with ties, NaN and infinities, and rows of nothing else; of whole blocks and of a part."""
+    random = np.random.default_rng(8)
+    for n in (1, 3, 256, 1000):
+        x = (random.integers(-40, 40, (6, n)) / 8).astype(np.float32)
+        x[random.random(x.shape) < 0.1] = np.nan
+        x[1:3], x[3, ::3], x[4] = np.nan, np.inf, -np.inf
+        x[2, n // 2 :] = -np.inf
+        y, at, top = run(tilec, device, "select", {"x": x}, ["y", "at", "top"])
+        order = np.argsort(-x, axis=1, kind="stable")[:, :5]
+        found = order.shape[1]
+        equal(f"largest, positions of {n}", at[:, :found], order)
+        equal(f"largest of {n}", y[:, :found], np.take_along_axis(x, order, 1))
+        assert (at[:, found:] >= n).all() and np.isnan(y[:, found:]).all()
+        padded = np.full((6, 256), np.nan, np.float32)
+        padded[:, : min(n, 256)] = x[:, :256]
+        equal(f"peaks of {n}", top, np.fmax.reduce(padded.reshape(6, 8, 32), axis=2))
+
+
 def random(tilec, device):
     n, seed = 4099, -123456789012345
     bits, y, whole, mask = run(
@@ -456,6 +475,7 @@ def main():
         scores,
         chunks,
         epilogues,
+        select,
         transforms,
     ):
         checkComplete(check.__name__)
