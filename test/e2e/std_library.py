@@ -334,8 +334,13 @@ def epilogues(tilec, device):
 def ragged(tilec, device):
     lengths = np.array([5, 0, 4, 1, 0, 9, 0])
     offset = np.concatenate([[0], np.cumsum(lengths)])
-    (found,) = run(
-        tilec, device, "ragged", {"offset": offset.astype(np.int32)}, ["found"], ["P=14"]
+    found, beside = run(
+        tilec,
+        device,
+        "ragged",
+        {"offset": offset.astype(np.int32)},
+        ["found", "beside"],
+        ["P=14", "Q=31"],
     )
     expected = [
         (e, offset[e] + t * 4, offset[e + 1])
@@ -344,6 +349,14 @@ def ragged(tilec, device):
     ]
     equal("ragged_tile", found[: len(expected)], np.array(expected))
     assert (found[len(expected) :, 0] >= len(lengths)).all()
+    expected = [
+        (e, offset[e] + t * 4, offset[e + 1], column)
+        for e, length in enumerate(lengths)
+        for column in range(3)
+        for t in range(-(-length // 4))
+    ]
+    equal("ragged_column", beside[: len(expected)], np.array(expected))
+    assert len(expected) < 31 and (beside[len(expected) :, 0] >= len(lengths)).all()
 
 
 def transforms(tilec, device):
