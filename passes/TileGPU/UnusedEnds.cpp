@@ -4,6 +4,9 @@
 //   rows 0 .. n    ->  rows 0 .. n      ->  written
 //   rows n .. 64   ->  rows n .. 64     ->  not written: it does not matter what they hold
 //
+// A scatter leaves them out where its positions come from a load with the same end, padded with a
+// negative number: such a position does not exist.
+//
 // Along K all terms meet in each sum, unless the product leaves out those behind its valid part. A
 // reduction along the dimension, or a store with another end, ends the search: it matters.
 #include "passes/TileGPU/UnusedEnds.h"
@@ -78,6 +81,8 @@ private:
     }
     if (auto store = dyn_cast<StoreOp>(user))
       return &use == &store.getValueMutable() && endsAlike(store, dim);
+    if (auto scatter = dyn_cast<ScatterOp>(user))
+      return &use == &scatter.getValueMutable() && leavesOut(scatter, dim);
     // Element by element nothing moves along `dim`.
     if (OpTrait::hasElementwiseMappableTraits(user) && isMemoryEffectFree(user))
       return llvm::all_of(user->getResults(), [&](Value result) { return follow(result, dim); });
@@ -105,6 +110,47 @@ private:
     for (unsigned d = 0; d < store.getSizes().size(); ++d)
       if (!store.isDropped(d) && tileDim++ == dim)
         return store.getStarts()[d] == start && store.getEnd(d) == end && store.getSteps()[d] == 1;
+    return false;
+  }
+
+  /// True if behind the end one of the scatter's positions does not exist.
+  bool leavesOut(ScatterOp scatter, int64_t dim) {
+    unsigned number = 0;
+    for (unsigned d = 0; d < scatter.getSizes().size(); ++d)
+      if (scatter.isIndexed(d))
+        if (Value position = scatter.getPositions()[number++];
+            !scatter.getInBounds()[d] && isNegativeBehindEnd(position, dim))
+          return true;
+    return false;
+  }
+
+  /// True if the position is loaded along `dim` alone, and is a negative padding behind the end.
+  bool isNegativeBehindEnd(Value position, int64_t dim) {
+    int64_t length = cast<RankedTensorType>(position.getType()).getDimSize(dim);
+    while (Operation *op = position.getDefiningOp()) {
+      auto type = cast<RankedTensorType>(position.getType());
+      if (auto load = dyn_cast<LoadOp>(op)) {
+        APInt pad;
+        bool negative = matchPattern(load.getPad(), m_ConstantInt(&pad)) && pad.isNegative();
+        for (unsigned d = 0; d < load.getSizes().size(); ++d)
+          if (!load.isDropped(d))
+            return negative && type.getRank() == 1 && load.getStarts()[d] == start &&
+                   load.getEnd(d) == end && load.getSteps()[d] == 1;
+        return false;
+      }
+      // The vector's own dimension has to be this one.
+      if (isa<ReshapeOp>(op) &&
+          (dim >= type.getRank() || type.getDimSize(dim) != length ||
+           type.getNumElements() != length))
+        return false;
+      if (!isa<ReshapeOp, BroadcastOp, ConvertLayoutOp, arith::IndexCastOp, arith::ExtSIOp>(op) ||
+          !isa<RankedTensorType>(op->getOperand(0).getType()))
+        return false;
+      if (isa<BroadcastOp>(op) &&
+          cast<RankedTensorType>(op->getOperand(0).getType()).getRank() != type.getRank())
+        return false;
+      position = op->getOperand(0);
+    }
     return false;
   }
 
