@@ -196,7 +196,8 @@ def TileGPUPrefetchCoordinates : Pass<"tile-gpu-prefetch-coordinates", "::mlir::
   let description = [{
     Where the coordinates of a persistent kernel's copies come from tiles, the consumers compute
     them. So that the copies of the next program run under the work of this one, they do so one
-    program ahead, and carry the scalars to the next trip.
+    program ahead, and carry the scalars to the next trip; with them small tiles that the next
+    program loads at places known by then, of 8 registers a thread in all.
     ```mlir
     %next = arith.addi %p, %step : index
     %sent = scf.if %exists -> index {

@@ -8,6 +8,9 @@
 //
 // Coordinates that are computed on the producer's side need nothing of this. What a send depends on
 // is computed twice as long ahead, so it must be repeatable: it reads memory that nothing writes.
+//
+// Small tiles that the next program loads at places known by then, as the numbers of the rows that
+// it gathers, are loaded with them: the work on this program hides how long that takes.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
@@ -74,6 +77,38 @@ public:
 
   ArrayRef<ScalarSendOp> getSends() const { return sends; }
 
+  /// Loads of a program, in no loop of it, that can be made as early as the sends.
+  SmallVector<LoadOp> findLoads() {
+    SmallVector<LoadOp> loads;
+    int64_t registers = 0;
+    loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<LoopLikeOpInterface>(op))
+        return WalkResult::skip();
+      auto load = dyn_cast<LoadOp>(op);
+      if (!load || whole.contains(load) || !canCompute(load))
+        return WalkResult::advance();
+      auto type = dyn_cast<RankedTensorType>(load.getType());
+      int64_t more = type ? getLayout(type).getNumRegisters() : 1;
+      if (registers + more <= mostRegisters) {
+        registers += more;
+        loads.push_back(load);
+      }
+      return WalkResult::advance();
+    });
+    return loads;
+  }
+
+  /// Copies what `value` is computed from, as far as `mapping` does not have it.
+  Value cloneFor(Value value, OpBuilder &builder, IRMapping &mapping) {
+    Operation *op = value.getDefiningOp();
+    if (mapping.contains(value) || !op || !loop->isProperAncestor(op))
+      return mapping.lookupOrDefault(value);
+    for (Value operand : op->getOperands())
+      cloneFor(operand, builder, mapping);
+    builder.clone(*op, mapping);
+    return mapping.lookup(value);
+  }
+
 private:
   // Collects operations to clone, operands first by recursion. `whole` are cloned with their
   // regions.
@@ -96,6 +131,23 @@ private:
           possible &= require(operand);
     });
     return possible;
+  }
+
+  // True if what is in no branch, or may be computed without being needed, gives the operation. Its
+  // bounds are checked wherever the access is made.
+  bool canCompute(Operation *op) {
+    auto load = dyn_cast<LoadOp>(op);
+    if (load ? !readsConstantMemory(load) || llvm::is_contained(load.getInBounds(), true)
+             : !isMemoryEffectFree(op) || op->getNumRegions() ||
+                   (op->getBlock() != loop.getBody() && !isSpeculatable(op)))
+      return false;
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      Operation *def = operand.getDefiningOp();
+      if (!def)
+        return operand == loop.getInductionVar() ||
+               !loop->isAncestor(operand.getParentBlock()->getParentOp());
+      return !loop->isProperAncestor(def) || canCompute(def);
+    });
   }
 
   // A trip early: memory that this kernel writes could be read before it is written.
@@ -153,20 +205,25 @@ private:
       sent[send] = result;
   }
 
+  /// Registers of a thread that such loads may take from one program to the next.
+  static constexpr int64_t mostRegisters = 8;
+
   scf::ForOp loop;
   SmallVector<ScalarSendOp> sends;
   DenseSet<Operation *> branches, whole; // looked up only
 };
 
-/// `slice` for program `program`, if there is such a one; the values sent, or zeros.
+/// `slice` for program `program`, if there is such a one; the values sent and loaded, or zeros.
 /// The next program may not exist: then nothing is sent, and the producer, which counts the same
 /// programs, waits for nothing.
-SmallVector<Value> cloneIfInside(SendSlice &slice, scf::ForOp loop, Value program,
-                                 OpBuilder &builder) {
+SmallVector<Value> cloneIfInside(SendSlice &slice, ArrayRef<LoadOp> loads, scf::ForOp loop,
+                                 Value program, OpBuilder &builder) {
   Location loc = loop.getLoc();
   SmallVector<Type> types;
   for (ScalarSendOp send : slice.getSends())
     types.push_back(send.getValue().getType());
+  for (LoadOp load : loads)
+    types.push_back(load.getType());
   Value exists =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, program, loop.getUpperBound());
   auto branch =
@@ -177,6 +234,13 @@ SmallVector<Value> cloneIfInside(SendSlice &slice, scf::ForOp loop, Value progra
   IRMapping mapping;
   mapping.map(loop.getInductionVar(), program);
   SmallVector<Value> sent = slice.clone(inner, mapping);
+  // What was copied into a branch is not there behind it.
+  IRMapping outside;
+  outside.map(loop.getInductionVar(), program);
+  for (auto [send, value] : llvm::zip(slice.getSends(), sent))
+    outside.map(ScalarSendOp(send).getValue(), value);
+  for (LoadOp load : loads)
+    sent.push_back(slice.cloneFor(load.getResult(), inner, outside));
   scf::YieldOp::create(inner, loc, sent);
   inner.setInsertionPointToEnd(branch.elseBlock());
   SmallVector<Value> zeros;
@@ -193,7 +257,8 @@ void prefetchCoordinates(scf::ForOp loop) {
     return;
   Location loc = loop.getLoc();
   OpBuilder builder(loop);
-  SmallVector<Value> first = cloneIfInside(slice, loop, loop.getLowerBound(), builder);
+  SmallVector<LoadOp> loads = slice.findLoads();
+  SmallVector<Value> first = cloneIfInside(slice, loads, loop, loop.getLowerBound(), builder);
   // Values sent are carried, as this program's work uses them too.
   auto ahead = scf::ForOp::create(builder, loc, loop.getLowerBound(), loop.getUpperBound(),
                                   loop.getStep(), first);
@@ -201,7 +266,12 @@ void prefetchCoordinates(scf::ForOp loop) {
   Value next = arith::AddIOp::create(builder, loc, ahead.getInductionVar(), loop.getStep());
   // The copy stands before its original, whose values it takes from the block that is still the old
   // loop's.
-  SmallVector<Value> sent = cloneIfInside(slice, loop, next, builder);
+  SmallVector<Value> sent = cloneIfInside(slice, loads, loop, next, builder);
+  for (auto [load, value] :
+       llvm::zip(loads, ahead.getRegionIterArgs().drop_front(slice.getSends().size()))) {
+    load.getResult().replaceAllUsesWith(value);
+    load.erase();
+  }
   SmallVector<Operation *> computed;
   for (auto [send, value] : llvm::zip(slice.getSends(), ahead.getRegionIterArgs())) {
     // Originals go, and with them what only they needed.

@@ -139,9 +139,8 @@ private:
         return false;
       }
       // The vector's own dimension has to be this one.
-      if (isa<ReshapeOp>(op) &&
-          (dim >= type.getRank() || type.getDimSize(dim) != length ||
-           type.getNumElements() != length))
+      if (isa<ReshapeOp>(op) && (dim >= type.getRank() || type.getDimSize(dim) != length ||
+                                 type.getNumElements() != length))
         return false;
       if (!isa<ReshapeOp, BroadcastOp, ConvertLayoutOp, arith::IndexCastOp, arith::ExtSIOp>(op) ||
           !isa<RankedTensorType>(op->getOperand(0).getType()))
