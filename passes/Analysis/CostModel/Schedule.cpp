@@ -160,7 +160,12 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
       bool a = dot.swapped ? false : dot.computedB, b = dot.swapped ? dot.computedA : false;
       others += (a ? double(dot.k * dot.n) : 0) * dot.bits / 8 +
                 (b ? double(dot.m * dot.k) : 0) * dot.bits / 8;
-      if (dot.tensorCores && !wgmma && dot.turnedA && !b)
+      // Threads hold a computed operand as its product needs it only where no warps share its rows.
+      DotWork computed = dot;
+      computed.n = dot.k;
+      bool shared =
+          getWarpTile(computed, found.warps, /*rowsInWarps=*/loop.reduced > 0).second < dot.k;
+      if (dot.tensorCores && !wgmma && dot.computedA && (dot.turnedA || shared) && !b)
         turned += double(dot.m * dot.k) * dot.bits / 8;
     }
   }

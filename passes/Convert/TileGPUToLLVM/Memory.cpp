@@ -268,8 +268,7 @@ static bool isZeroPad(Value pad) {
 /// element by element in one statement.
 template <typename Op>
 static bool isRaggedAccess(const GlobalAccess<Op> &access, Op op, unsigned width, unsigned wide) {
-  return width < wide && (width == 1 || op->hasAttr(windowsName)) &&
-         !isNibble(access.getElement()) &&
+  return width == 1 && wide > 1 && !isNibble(access.getElement()) &&
          isRagged(getStoredType(access.getElement()).getIntOrFloatBitWidth(), wide) &&
          access.canCount(getVectorWidth(op, fastestName));
 }
