@@ -65,7 +65,8 @@ def architecture():
 
 
 def toDevice(stored, dtype):
-    """A stored array as a tensor on the device."""
+    """A stored array as a tensor on the device, row-major whatever made it."""
+    stored = numpy.ascontiguousarray(stored)
     if dtype == "bf16":
         return torch.from_numpy(stored.view(numpy.int16)).view(torch.bfloat16).cuda()
     if dtype in FLOAT8:
