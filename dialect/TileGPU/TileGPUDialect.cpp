@@ -128,6 +128,7 @@ static bool isSchedule(Attribute value) { return isa<ScheduleAttr>(value); }
 static bool isLoop(Operation *op) {
   return isa<LoopLikeOpInterface>(op) && op->getNumRegions() == 1;
 }
+static bool isNumbers(Attribute value) { return isa<DenseI64ArrayAttr>(value); }
 static bool isString(Attribute value) { return isa<StringAttr>(value); }
 static bool isListOfMaps(Attribute value) {
   auto maps = dyn_cast<ArrayAttr>(value);
@@ -145,6 +146,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   target, processors                               Compiler::elaborate
 //   split_parts, split_programs                      tile-gpu-split-loops
 //   exact_products                                   tile-gpu-fuse-exact-products
+//   padded_extents                                   tile-gpu-pad-extents
 //   num_warps                                        tile-gpu-assign-layouts
 //   cache                                            tile-gpu-use-tma, -set-eviction-policies
 //   cluster                                          tile-gpu-multicast
@@ -152,7 +154,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   ring                                             tile-gpu-apply-schedule, -specialize-warps
 //   persistent                                       tile-gpu-make-persistent
 //   producer_threads, producer_registers, fenced,
-//     recomputes                                     tile-gpu-specialize-warps
+//     recomputes, idle_warps                         tile-gpu-specialize-warps
 //   dynamic_schedule                                 tile-gpu-schedule-tiles-dynamically
 //   vector, vector_if, fastest, windows, read_only   tile-gpu-vectorize-accesses
 //   offset, shared_bytes                             tile-gpu-allocate-shared
@@ -162,6 +164,8 @@ static const AttributeSpec specs[] = {
     {TargetAttr::name, isTarget, "#tile_gpu.target<\"NAME\">", isModule, "a module"},
     {processorsName, isNumber<1>, positive, isModule, "a module"},
     {numWarpsName, isNumber<1>, positive, isKernel, aKernel},
+    {idleWarpsName, isNumber<1>, positive, isKernel, aKernel},
+    {paddedExtentsName, isNumbers, "an array of i64", isKernel, aKernel},
     {numThreadsName, isNumber<1>, positive, isFunction, aFunction},
     {sharedBytesName, isNumber<0>, notNegative, isKernelOrFunction, both},
     {sharedOffsetName, isNumber<0>, notNegative, isInKernel, inside},

@@ -49,6 +49,12 @@ FailureOr<int64_t> getNumWarps(KernelOp kernel) {
                               << "', which tile-gpu-assign-layouts sets";
 }
 
+FailureOr<int64_t> getLaunchedWarps(KernelOp kernel) {
+  FailureOr<int64_t> warps = getNumWarps(kernel);
+  auto idle = kernel->getAttrOfType<IntegerAttr>(idleWarpsName);
+  return failed(warps) || !idle ? warps : FailureOr<int64_t>(*warps - idle.getInt());
+}
+
 int64_t getBlockThreads(KernelOp kernel, const GPULimits &limits) {
   auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
   // A kernel with fetches will have a producer (tile-gpu-specialize-warps).

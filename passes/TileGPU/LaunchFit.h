@@ -20,6 +20,9 @@ RegisterNeed getRegisterNeed(KernelOp kernel);
 /// has decided.
 mlir::FailureOr<int64_t> getNumWarps(KernelOp kernel);
 
+/// Those of them that are launched: without idleWarpsName.
+mlir::FailureOr<int64_t> getLaunchedWarps(KernelOp kernel);
+
 /// Threads of a block: those that compute, and a producer's warpgroup where copies are fetched.
 int64_t getBlockThreads(KernelOp kernel, const GPULimits &limits);
 

@@ -11,6 +11,7 @@
 //
 // Invariant behind the pass: all extents of tiles are powers of two, which layouts, being linear in
 // the bits of positions, take for granted.
+#include "dialect/AttributeNames.h"
 #include "passes/Convert/Reduction.h"
 
 #include "mlir/IR/Builders.h"
@@ -18,6 +19,8 @@
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
+#include <map>
+#include <set>
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUPADEXTENTS
@@ -232,6 +235,8 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
     // All extents are powers of two already: nothing is touched.
     if (!needed)
       return;
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      notePadded(kernel);
     // Operations whose meaning changes come first, while the old extents can still be read.
     for (Operation *op : ops)
       if (failed(adjust(op)))
@@ -282,6 +287,24 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
   }
 
 private:
+  /// Leaves word of the extents that name padding wherever their power of two is met.
+  static void notePadded(KernelOp kernel) {
+    std::map<int64_t, std::set<int64_t>> extents; // by what they are rounded up to
+    kernel.walk([&](Operation *op) {
+      for (Type type : op->getResultTypes())
+        if (auto tile = dyn_cast<RankedTensorType>(type))
+          for (int64_t extent : tile.getShape())
+            extents[roundUp(extent)].insert(extent);
+    });
+    SmallVector<int64_t> padded;
+    for (const auto &[power, found] : extents)
+      if (found.size() == 1 && *found.begin() != power)
+        padded.push_back(*found.begin());
+    if (!padded.empty())
+      kernel->setAttr(tile::gpu::paddedExtentsName,
+                      DenseI64ArrayAttr::get(kernel.getContext(), padded));
+  }
+
   struct Mask {
     OpOperand *operand;
     unsigned axis;

@@ -17,6 +17,7 @@
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/Passes.h"
 #include "passes/Report/KernelRemark.h"
+#include "passes/TileGPU/IdleWarps.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/ProducerSlice.h"
 #include "passes/TileGPU/SharedLifetimes.h"
@@ -80,13 +81,16 @@ public:
     joinVectors();
     if (groups.empty())
       return success();
+    if (int64_t idle = countIdleWarps(kernel))
+      kernel->setAttr(idleWarpsName, builder.getI64IntegerAttr(idle));
     shareRings();
     if (failed(chooseStages()))
       return failure();
-    bool crowded = needsRegisters();
+    bool crowded = needsRegisters(), many = lacksRegisters();
     WarpSpecializeOp split = makeRegions();
-    if (crowded) {
+    if (crowded || many)
       split->setAttr(producerRegistersName, builder.getI64IntegerAttr(fewRegisters));
+    if (crowded) {
       split.getConsumer().walk([&](Operation *op) {
         if (isa<LocalAllocOp, TmaStoreOp>(op) && op->getParentOfType<scf::ForOp>())
           op->setAttr(recomputesName, builder.getUnitAttr());
@@ -448,6 +452,18 @@ private:
     kernel.getBody().walk(
         [&](Block *block) { most = std::max(most, countProductRegisters(*block)); });
     return most > manyProductRegisters;
+  }
+
+  /// True if there are so many consumers that what the producer usually keeps is missed.
+  bool lacksRegisters() {
+    constexpr int64_t others = 32, warpsOfWarpgroup = 4;
+    FailureOr<int64_t> warps = getLaunchedWarps(kernel);
+    if (failed(warps) || *warps < 3 * warpsOfWarpgroup)
+      return false;
+    auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
+    return countLiveRegisters(kernel) + others >
+           getConsumerRegisters(limits, *warps / warpsOfWarpgroup,
+                                occupancy ? occupancy.getInt() : 1, usualProducerRegisters);
   }
 
   /// True for what producer and consumers may both see: scalars and views that nothing changes.

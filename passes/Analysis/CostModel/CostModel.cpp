@@ -150,12 +150,14 @@ double Estimator::getRepetition(const LoopWork &loop) const {
 double Estimator::getArithmeticTime(const LoopWork &loop) const {
   double slotRate = target.vector32 / 2 / double(target.processors); // results a nanosecond
   double specialRate = target.special / double(target.processors);
-  double slots = loop.slots;
+  // Elements of padded tiles are dealt to all warps of a layout.
+  double share = double(resources.launched) / double(std::max<int64_t>(resources.warps, 1));
+  double slots = loop.slots * share;
   for (const DotWork &dot : loop.dots)
     slots += operandSlots * dot.count *
              ((dot.computedB ? double(dot.n * dot.k) : 0) +
               (dot.swapped && dot.computedA ? double(dot.m * dot.k) : 0));
-  double first = slots / slotRate, second = loop.special / specialRate;
+  double first = slots / slotRate, second = loop.special * share / specialRate;
   return (std::max(first, second) + 0.3 * std::min(first, second)) * getRepetition(loop) * 1e-3;
 }
 
@@ -165,7 +167,7 @@ ProgramTime Estimator::getProgramTime() const {
   double cacheShare = target.cache / double(target.processors) * 1e3; // bytes a microsecond
   double memoryShare = target.memory / double(target.processors) * 1e3;
   // Warpgroups, or blocks beside each other, take turns: one multiplies while the other computes.
-  double overlapping = double(std::max<int64_t>(resources.warps / 4, 1));
+  double overlapping = double(std::max<int64_t>(resources.launched / 4, 1));
   double exchange = exchangeTime * std::sqrt(double(resources.warps) / 4.0);
   for (const LoopWork &loop : work.loops) {
     if (loop.trips <= 0 || loop.runs <= 0)
@@ -306,7 +308,7 @@ double Estimator::getCodeLength() const {
 
 CostEstimate Estimator::run() {
   CostEstimate found;
-  found.warps = resources.warps;
+  found.warps = resources.launched;
   found.threads = resources.threads;
   found.stages = resources.stages;
   found.registers = resources.registers;

@@ -208,8 +208,9 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     // Padding of K, and of the columns of wgmma, is not computed.
     int64_t columns = each.swapped ? c[c.size() - 2] : c.back();
     each.used = getUsedShare(dot.getA().getType().getShape().back(), 256 / each.bits);
+    each.rows = unsigned(each.swapped ? c.back() : c[c.size() - 2]);
     if (each.wgmma)
-      each.used *= getUsedShare(columns, 8);
+      each.used *= getUsedShare(columns, 8) * getUsedShare(each.rows, 64);
     each.computedA = isComputed(dot.getA());
     each.computedB = isComputed(dot.getB());
     each.turnedA = each.computedA && isa_and_nonnull<PermuteOp>(dot.getA().getDefiningOp());

@@ -95,14 +95,14 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
                                  work.live.size() - 1);
   found.registers =
       int64_t(work.live[size]) + getOtherRegisters(work, found.warps, found.bulkCopies);
-  found.need.warps = found.warps;
+  found.need.warps = found.launched;
   found.need.registers = int64_t(work.live[size]);
   int64_t requested = schedule.occupancy.value_or(1);
   int64_t entry = std::min<int64_t>(target.threadRegisters,
                                     target.registers / (requested * found.threads) / 8 * 8);
   found.registerLimit = schedule.maxRegisters ? *schedule.maxRegisters
-                        : found.bulkCopies    ? getConsumerRegisters(found.warps, requested, target)
-                                              : entry;
+                        : found.bulkCopies ? getConsumerRegisters(found.launched, requested, target)
+                                           : entry;
   // The estimate counts what may be alive at once; where that is a little too much, ptxas finds an
   // order of things in which few spill.
   found.spilled = std::max<int64_t>(0, found.registers - found.registerLimit);
@@ -220,6 +220,21 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
 
 //===--- Resources of a block ---------------------------------------------===//
 
+/// Warps without those that have padding of all products alone: passes/TileGPU/IdleWarps.h.
+static int64_t countLaunched(const KernelWork &work, const Resources &found) {
+  constexpr int64_t warpRows = 16, warpsOfWarpgroup = 4;
+  int64_t launched = 0;
+  for (const LoopWork &loop : work.loops)
+    for (const DotWork &dot : loop.dots) {
+      int64_t padded = int64_t(llvm::PowerOf2Ceil(dot.rows));
+      bool apart = found.bulkCopies && dot.wgmma && padded >= warpRows * found.warps;
+      int64_t needed = llvm::divideCeil(int64_t(dot.rows) * found.warps, padded);
+      launched = std::max<int64_t>(
+          launched, apart ? llvm::alignTo(uint64_t(needed), warpsOfWarpgroup) : found.warps);
+    }
+  return launched ? std::min(launched, found.warps) : found.warps;
+}
+
 Resources estimateResources(const KernelWork &work, const Schedule &schedule,
                             const TargetLimits &target) {
   Resources found;
@@ -239,7 +254,8 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   if (found.warps > mostWarps)
     found.reason = "a block has " + std::to_string(found.warps) + " warps of at most 32";
   found.warps = std::min(found.warps, mostWarps);
-  found.threads = 32 * found.warps + (found.bulkCopies ? 128 : 0);
+  found.launched = unsigned(countLaunched(work, found));
+  found.threads = 32 * int64_t(found.launched) + (found.bulkCopies ? 128 : 0);
   if (found.threads > 1024 && found.reason.empty())
     found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";
   int64_t parts = 1;

@@ -27,7 +27,8 @@ struct Resources {
   std::string reason;        ///< why it cannot be compiled or would spill; empty: it can
   bool bulkCopies = false;   ///< operands come by TMA, from warps of their own
   bool asyncCopies = false;  ///< operands come by cp.async, from the warps that compute
-  int64_t warps = 0;         ///< that compute
+  unsigned launched = 0;     ///< of `warps`, without the ones that hold padding alone
+  int64_t warps = 0;         ///< that compute, of layouts: a power of two
   int64_t threads = 0;       ///< of a block, with those that only load
   int64_t stages = 0;        ///< of loads that run ahead; 0: none do
   int64_t registers = 0;     ///< of a thread that computes, estimated

@@ -63,7 +63,7 @@ static void prefetchTensorMaps(OpBuilder &b, Location loc, ValueRange maps) {
 }
 
 FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
-  FailureOr<int64_t> warps = getNumWarps(kernel);
+  FailureOr<int64_t> warps = getLaunchedWarps(kernel);
   if (failed(warps) || failed(verifyLaunchState(kernel)))
     return failure();
   Location loc = kernel.getLoc();

@@ -187,7 +187,7 @@ void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers)
 struct TileGPUScheduleLoops : tile::impl::TileGPUScheduleLoopsBase<TileGPUScheduleLoops> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      FailureOr<int64_t> warps = getNumWarps(kernel);
+      FailureOr<int64_t> warps = getLaunchedWarps(kernel);
       if (failed(warps))
         return signalPassFailure();
       Consumers consumers{*warps / warpsOfWarpgroup};
