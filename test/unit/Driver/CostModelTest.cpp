@@ -67,6 +67,21 @@ kernel two[BM: int = 128, BN: int = 64](
 }
 )";
 
+// A loop of copies within a loop, as over the places of a filter.
+constexpr const char *places = R"(
+kernel places(a: in f16[R, M, K], b: in f16[R, K, N], c: out f16[M, N])
+  where R in 1..=64 opt 25, M in 1..=65536 opt 4096, N in 8..=65536 opt 4096,
+        K in 8..=65536 opt 128, K % 8 == 0, N % 8 == 0
+  grid (i: cdiv(M, 128), j: cdiv(N, 128))
+{
+  var acc = zeros(f32, [128, 128]);
+  for r in 0..R {
+    for k in blocks(K, 64) { acc = dot(a[r, block(i, 128), k], b[r, k, block(j, 128)], acc); }
+  }
+  c[block(i, 128), block(j, 128)] = acc as f16;
+}
+)";
+
 // A flat grid: which programs share columns, a division tells.
 constexpr const char *flat = R"(
 kernel flat[BM: int = 128, BN: int = 256](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
@@ -207,6 +222,15 @@ TEST_F(CostModel, CountsRegistersAsThreadsShareThem) {
   ASSERT_TRUE(one.valid) << one.reason;
   EXPECT_GE(estimate(rows, {{"ROWS", "4"}, {"warps", "16"}}, {}).registers, one.registers);
   EXPECT_GT(four.registers, 2 * 128);
+}
+
+TEST_F(CostModel, WaitsForTheFirstTilesOnce) {
+  // The producer goes on from one place to the next: 25 loops of 2 trips take about as long as one
+  // of 50, not two and a half times.
+  cost::CostEstimate nested = estimate(places, {{"warps", "8"}}, {});
+  ASSERT_TRUE(nested.valid) << nested.reason;
+  cost::CostEstimate one = estimate(places, {{"warps", "8"}}, {{"R", 1}, {"K", 3200}});
+  EXPECT_LT(nested.milliseconds, 1.3 * one.milliseconds);
 }
 
 TEST_F(CostModel, FlatGridsReadAgainWhatTheyShare) {
