@@ -54,6 +54,8 @@ private:
     if (auto permute = dyn_cast<PermuteOp>(user))
       return follow(permute.getResult(),
                     llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin());
+    if (auto reshape = dyn_cast<ReshapeOp>(user))
+      return followReshape(reshape, dim);
     if (auto product = dyn_cast<WgmmaOp>(user))
       return followProduct(product, use.getOperandNumber(), dim);
     if (auto product = dyn_cast<MmaOp>(user))
@@ -86,6 +88,19 @@ private:
     // Element by element nothing moves along `dim`.
     if (OpTrait::hasElementwiseMappableTraits(user) && isMemoryEffectFree(user))
       return llvm::all_of(user->getResults(), [&](Value result) { return follow(result, dim); });
+    return false;
+  }
+
+  /// A dimension of the same extent with as many elements behind each position is the same one.
+  bool followReshape(ReshapeOp reshape, int64_t dim) {
+    ArrayRef<int64_t> from = reshape.getSource().getType().getShape(),
+                      to = reshape.getType().getShape();
+    auto behind = [](ArrayRef<int64_t> shape, int64_t d) {
+      return ShapedType::getNumElements(shape.drop_front(d + 1));
+    };
+    for (int64_t d = 0; d < int64_t(to.size()); ++d)
+      if (to[d] == from[dim] && behind(to, d) == behind(from, dim))
+        return follow(reshape.getResult(), d);
     return false;
   }
 
