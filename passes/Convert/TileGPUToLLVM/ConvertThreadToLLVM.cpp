@@ -31,8 +31,8 @@ namespace {
 
 bool isNaNTest(Value test, Value of) {
   auto compare = test.getDefiningOp<arith::CmpFOp>();
-  return compare && compare.getPredicate() == arith::CmpFPredicate::UNO &&
-         compare.getLhs() == of && compare.getRhs() == of;
+  return compare && compare.getPredicate() == arith::CmpFPredicate::UNO && compare.getLhs() == of &&
+         compare.getRhs() == of;
 }
 
 /// isnan(a) ? b : isnan(b) ? a : maximum(a, b), as `maxnum` is written out, is one instruction of

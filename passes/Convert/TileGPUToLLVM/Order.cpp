@@ -104,8 +104,9 @@ public:
       Phase phase = begin(rest.front().bit);
       // Threads of one warp need no barrier where the tile's parts stay with their warps.
       if (rest.size() != steps.size()) {
-        if (ArrayRef<unsigned>(phase.places).drop_front(
-                std::min<size_t>(laneBits, phase.places.size())) == ArrayRef<unsigned>(before))
+        if (ArrayRef<unsigned>(phase.places)
+                .drop_front(std::min<size_t>(laneBits, phase.places.size())) ==
+            ArrayRef<unsigned>(before))
           NVVM::SyncWarpOp::create(b, loc, constantI32(b, loc, -1));
         else
           BarrierOp::create(b, loc);
@@ -140,8 +141,8 @@ private:
   /// As many elements for a thread as leave no lane of a warp without any, up to 16.
   Phase begin(unsigned bit) {
     unsigned count = live.size();
-    unsigned width = std::min(
-        count, std::clamp(count > laneBits ? count - laneBits : 0u, 2u, mostRegisterBits));
+    unsigned width =
+        std::min(count, std::clamp(count > laneBits ? count - laneBits : 0u, 2u, mostRegisterBits));
     Phase phase;
     phase.first = bit + 1 > width ? bit + 1 - width : 0;
     for (unsigned i = 0; i < count; ++i)
@@ -162,9 +163,8 @@ private:
     };
     OpBuilder::InsertionGuard guard(b);
     if (phase.places.size() < threadBits) {
-      Value works =
-          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, getThreadId(b, loc),
-                                constantI32(b, loc, int64_t(1) << phase.places.size()));
+      Value works = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, getThreadId(b, loc),
+                                          constantI32(b, loc, int64_t(1) << phase.places.size()));
       b.setInsertionPointToStart(
           scf::IfOp::create(b, loc, works, /*withElseRegion=*/false).thenBlock());
       body(b, Value());
@@ -215,8 +215,7 @@ private:
     auto isSet = [&](unsigned bit) -> Value {
       size_t place = llvm::find(phase.places, bit) - phase.places.begin();
       Value number = place < own ? getThreadId(b, loc) : turn;
-      Value masked =
-          i32.bitAnd(number, i32(int64_t(1) << (place < own ? place : place - own)));
+      Value masked = i32.bitAnd(number, i32(int64_t(1) << (place < own ? place : place - own)));
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked, i32(0));
     };
     for (unsigned width = phase.registers.size();

@@ -1,6 +1,6 @@
 // A reduction by a function joins blocks in the order of the axis: two bits of the register, five
-// of the lane, one of the warp. Sorting goes on in registers, with shared memory between; counting is
-// atomics on shared memory.
+// of the lane, one of the warp. Sorting goes on in registers, with shared memory between; counting
+// is atomics on shared memory.
 // RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared \
 // RUN:   --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
 
