@@ -5,8 +5,8 @@ from case import Case, InOut, Input, Output
 
 CASES = [
     Case("N=1", T="i32"),
-    Case("N=4096", T="f32"),
-    Case("N=4097", T="i64"),
+    Case("N=8192", T="f32"),
+    Case("N=8193", T="i64"),
     Case("N=1000003", T="i32"),
     Case("N=70001", T="f32", B=64),
     Case("N=10007", T="f64", B=16, W=8),
@@ -15,7 +15,7 @@ CASES = [
 
 
 def arguments(case):
-    programs = -(-case.N // int(case.definitions.get("B", 4096)))
+    programs = -(-case.N // int(case.definitions.get("B", 8192)))
 
     def exact(kind, *arguments):
         return kind(*arguments, rtol=None, atol=0)
@@ -45,7 +45,7 @@ def arguments(case):
 
 
 def reference(case, x, part, upto):
-    size = int(case.definitions.get("B", 4096))
+    size = int(case.definitions.get("B", 8192))
     starts = numpy.arange(0, case.N, size)
     y = numpy.cumsum(x, dtype=x.dtype)
     ends = numpy.minimum(starts + size, case.N) - 1

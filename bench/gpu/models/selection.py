@@ -225,7 +225,7 @@ def _sums(m, n, dtype):
 
 
 def _lookback(n, dtype):
-    whole, blocks = dtype != "f32", -(-n // 4096)
+    whole, blocks = dtype != "f32", -(-n // 8192)
 
     def inputs(device):
         draw = integers(-9, 10, (n,), dtype, device) if whole else normal((n,), dtype, device)
