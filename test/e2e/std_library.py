@@ -371,7 +371,7 @@ def transforms(tilec, device):
 
 
 def select(tilec, device):
-    """Rows with ties, NaN and infinities, and rows of nothing else; of whole blocks and of a part."""
+    """Rows with ties, NaN and infinities, rows of nothing else; whole blocks and a part."""
     random = np.random.default_rng(8)
     for n in (1, 3, 256, 1000):
         x = (random.integers(-40, 40, (6, n)) / 8).astype(np.float32)

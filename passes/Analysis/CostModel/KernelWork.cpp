@@ -235,6 +235,9 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
     if constexpr (std::is_same_v<Op, LoadOp>)
       each.feedsDot = goesToDots(op.getResult());
     each.tileBytes = double(type.getNumElements()) * gpu::getElementBits(type.getElementType()) / 8;
+    each.paddedBytes = each.tileBytes;
+    for (int64_t extent : type.getShape())
+      each.paddedBytes *= double(llvm::PowerOf2Ceil(extent)) / double(extent);
     // Elements past the end of a dimension are not moved.
     if (root && root.getResult() == op.getView())
       for (auto [d, size] : llvm::enumerate(op.getSizes()))

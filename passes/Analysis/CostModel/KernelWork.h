@@ -46,6 +46,7 @@ struct AccessWork {
   bool feedsDot = false;  ///< goes to products as it is
   bool isIndexed = false; ///< gather, scatter, atomic
   double tileBytes = 0;   ///< of one access
+  double paddedBytes = 0; ///< of its tile with extents that are powers of two
   double useful = 1;      ///< part of the tile that exists, on average
   unsigned axes = 0;      ///< bit i: the position depends on axis i of the grid
   double count = 0;       ///< in a program

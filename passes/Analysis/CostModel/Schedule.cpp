@@ -144,8 +144,8 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
     rings += loop.parent >= 0 ? int64_t(loop.dots.size()) : 0;
     for (const AccessWork &access : loop.accesses) {
       if (access.feedsDot)
-        (loop.parent < 0 ? once : repeated) +=
-            double(llvm::alignTo(uint64_t(access.tileBytes), page));
+        (loop.parent < 0 ? once : repeated) += double(llvm::alignTo(
+            uint64_t(found.bulkCopies ? access.tileBytes : access.paddedBytes), page));
       if (access.isStore && access.tileBytes >= leastStaged)
         stored += access.tileBytes, largestStore = std::max(largestStore, access.tileBytes);
       if (access.feedsDot && loop.parent >= 0)

@@ -132,7 +132,7 @@ public:
                                           thread->get(builder, loc, reg, dim));
     if (mlir::Value all = conjunction(exists(reg, dim), condition))
       found = mlir::arith::SelectOp::create(builder, loc, all, found,
-                                            constantI32(builder, loc, -(1 << 30)));
+                                            constantI32(builder, loc, -(1 << 29)));
     return found;
   }
 

@@ -62,8 +62,9 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK: arith.extui %{{.*}} : vector<32xi1> to vector<32xi8>
 // CHECK: llvm.store {{.*}} : vector<8xi8>, !llvm.ptr<3>
 // CHECK: nvvm.barrier
-// CHECK: arith.andi {{.*}} : i8
-// CHECK: arith.cmpi ne, {{.*}} : i8
+// Four lanes that want bytes of the same words load a word each.
+// CHECK: llvm.load {{.*}} : !llvm.ptr<3> -> vector<4xi8>
+// CHECK: arith.cmpi ne, {{.*}} : vector<32xi8>
 tile.kernel @conversions params [#tile.param<"x", scalar, align = 1>, #tile.param<"b", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64}
   grid {
   ^bb0(%x: f32, %b: i1):
