@@ -14,10 +14,10 @@ TILEC, FOLDER = sys.argv[1:]
 os.makedirs(FOLDER, exist_ok=True)
 SOURCE = """
 // Rows in blocks: lanes beside each other, padding that is not 0.
-kernel blocks_of_rows[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[M, N])
+kernel blocks_of_rows[T: dtype in {f16, f32, u8}, BLOCK: int](x: in T[M, N], y: out T[M, N])
   where M in 1..=65536, N in 1..=65536 with warps(2) grid (row: M)
 {
-  for n in blocks(N, 512) { y[row, n] = load(x[row, n], pad: 7) + 1; }
+  for n in blocks(N, BLOCK) { y[row, n] = load(x[row, n], pad: 7) + 1; }
 }
 // Several short rows in a program, each by a few lanes, and what padding adds to a sum.
 kernel short_rows[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[M, N], total: out f32[M])
@@ -51,6 +51,8 @@ def run(kernel, dtype, x, y, arguments=(), outputs=("y",)):
     np.save(path["y"], y)
     np.save(path["total"], np.zeros(x.shape[0], np.float32))
     line = [TILEC, "run", source, "--kernel", kernel, "-D", "T=" + dtype, "--device", "cuda"]
+    if kernel == "blocks_of_rows":
+        line += ["-D", block[dtype]]
     for name in ("x", "y") + (("total",) if "total" in outputs else ()):
         line += ["--arg", f"{name}={path[name]}"]
     for name in outputs:
@@ -62,11 +64,13 @@ def run(kernel, dtype, x, y, arguments=(), outputs=("y",)):
 
 
 checks = 0
+# A piece of 16 bytes for each thread, of u8 one of 8: loads have windows, too.
+block = {"f16": "BLOCK=512", "f32": "BLOCK=256", "u8": "BLOCK=512"}
 for dtype, numpy in DTYPES.items():
     many = 16 // np.dtype(numpy).itemsize
     ptx = subprocess.run(
-        [TILEC, source, "--kernel", "blocks_of_rows", "-D", "T=" + dtype, "--emit", "ptx"]
-        + ["--target", "sm_80", "-o", "-"],
+        [TILEC, source, "--kernel", "blocks_of_rows", "-D", "T=" + dtype, "-D", block[dtype]]
+        + ["--target", "sm_80", "--emit", "ptx", "-o", "-"],
         check=True,
         capture_output=True,
         text=True,

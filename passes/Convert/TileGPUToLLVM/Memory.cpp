@@ -436,10 +436,10 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     how.bits = bits;
     how.words = words;
     how.cache = cachePriority(op.getCache());
-    // Windows take twice the registers of their pieces: where a thread holds many, as those of a
-    // whole row, it has none to spare, and blocks would be fewer.
-    constexpr unsigned fewPieces = 2;
-    if (op->hasAttr(windowsName) && count <= fewPieces * width)
+    // Windows take twice the registers of their pieces, and ptxas gives the whole kernel as many as
+    // it finds a use for: with two pieces a thread a product of a matrix and a vector took 89 in
+    // place of 62, aligned or not, and half of the blocks of a multiprocessor.
+    if (op->hasAttr(windowsName) && count == width)
       how.behind = access.behindView();
     SmallVector<Value> loaded =
         loadRagged(builder, loc, pieces, how, fillBits, op->hasAttr(readOnlyName));

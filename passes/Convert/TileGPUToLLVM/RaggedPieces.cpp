@@ -184,77 +184,35 @@ void loadElements(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsign
   text.body = before + text.body;
 }
 
-/// By windows, if those of the last piece may be read: else to SLOW. All pieces lie on one line,
-/// equally far from each other.
-/// A loop as well, of two pieces in a trip where there are four: straight on, ptxas moves the loads
-/// of all statements ahead, and wants 242 registers a thread where it had 96 for a layer norm.
-void loadWindows(Statement &text, ArrayRef<RaggedPiece> pieces, const std::string &instruction,
+/// One piece by its windows, if they may be read: else to SLOW.
+void loadWindows(Statement &text, const RaggedPiece &piece, const std::string &instruction,
                  const std::string &fill) {
   unsigned words = text.words, width = text.getWidth(), window = text.getWindowBytes(),
-           results = pieces.size() * words, together = pieces.size() > 2 ? 2 : 1,
-           apart = pieces.size() > 1 ? pieces[1].distance - pieces[0].distance : 0,
-           first = pieces[0].distance;
-  auto bytes = [&](unsigned elements) { return elements * text.bits / 8; };
-  text.head += ".reg .pred g, b; .reg .b32 m, l, z, c; .reg .b64 y; ";
-  text.body += name("setp.lt.s32 b, v0, ", bytes(pieces.back().distance) + 2 * window) +
-               "; @b bra SLOW; mov.b32 z, " + fill + "; ";
+           offset = piece.distance * text.bits / 8;
+  text.head +=
+      ".reg .pred g, b; .reg .b32 m, l, z; .reg .b32 x<" + std::to_string(2 * words) + ">; ";
+  text.body +=
+      name("setp.lt.s32 b, v0, ", offset + 2 * window) + "; @b bra SLOW; mov.b32 z, " + fill + "; ";
   // What does not exist: `fill` in each element.
   for (unsigned step = text.bits; step < 32; step *= 2)
     text.body += name("shl.b32 m, z, ", step) + "; or.b32 z, z, m; ";
-  text.body += name("add.s64 y, w0, ", bytes(first)) + name("; sub.s32 c, n0, ", first) + "; ";
-  bool loop = pieces.size() > together;
-  if (loop)
-    text.body += name(".reg .b32 trips; mov.b32 trips, ", pieces.size() / together) +
-                 "; AHEAD: .pragma \"nounroll\"; ";
+  text.body += name("setp.gt.s32 g, n0, ", piece.distance) + "; ";
   std::string vector = words == 4 ? "v4.b32 " : "v2.b32 ";
-  text.body += "{ ";
-  auto x = [&](unsigned k) { return name("x", k) + "_"; };
-  for (unsigned k = 0; k < together; ++k) {
-    text.body += ".reg .b32 " + x(k) + "<" + std::to_string(2 * words) + ">; " +
-                 name("setp.gt.s32 g, c, ", k * apart) + "; ";
-    for (unsigned half : {0, 1})
-      text.body += "@g" + instruction + vector + list(x(k), half * words, words) +
-                   name(", [y+", bytes(k * apart) + half * window) + "]; ";
-  }
+  for (unsigned half : {0, 1})
+    text.body += "@g" + instruction + vector + list("x", half * words, words) +
+                 name(", [w0+", offset + half * window) + "]; ";
   text.declareShift("r0");
-  // The registers of all pieces are a queue.
-  for (unsigned w = 0; w + together * words < results; ++w)
-    text.body += name("mov.b32 $", w) + name(", $", w + together * words) + "; ";
-  for (unsigned k = 0; k < together; ++k) {
-    text.shift(x(k));
-    unsigned last = results - (together - k) * words;
-    for (unsigned w = 0; w < words; ++w)
-      text.body += name("mov.b32 $", last + w) + ", " + name(x(k), w) + "; ";
-    // A mask of as many bits as a word has of the row.
-    text.body += name("setp.ge.s32 b, c, ", k * apart + width) + name("; @b bra WHOLE", k) +
-                 name("; sub.s32 l, c, ", k * apart) +
-                 name("; max.s32 l, l, 0; shl.b32 l, l, ", llvm::Log2_32(text.bits)) + "; ";
-    for (unsigned w = 0; w < words; ++w)
-      text.body += "shl.b32 m, 1, l; sub.s32 m, m, 1; " + name("lop3.b32 $", last + w) +
-                   name(", $", last + w) + ", z, m, 0xE4; sub.s32 l, l, 32; max.s32 l, l, 0; ";
-    text.body += name("WHOLE", k) + ": ";
-  }
-  text.body += "} ";
-  if (loop)
-    text.body += name("add.s64 y, y, ", bytes(together * apart)) +
-                 name("; sub.s32 c, c, ", together * apart) +
-                 "; sub.s32 trips, trips, 1; setp.ne.s32 b, trips, 0; @b bra AHEAD; ";
+  text.shift("x");
+  for (unsigned w = 0; w < words; ++w)
+    text.body += name("mov.b32 $", w) + name(", x", w) + "; ";
+  // A mask of as many bits as a word has of the row.
+  text.body += name("setp.ge.s32 b, n0, ", piece.distance + width) +
+               name("; @b bra DONE; sub.s32 l, n0, ", piece.distance) +
+               name("; max.s32 l, l, 0; shl.b32 l, l, ", llvm::Log2_32(text.bits)) + "; ";
+  for (unsigned w = 0; w < words; ++w)
+    text.body += "shl.b32 m, 1, l; sub.s32 m, m, 1; " + name("lop3.b32 $", w) + name(", $", w) +
+                 ", z, m, 0xE4; sub.s32 l, l, 32; max.s32 l, l, 0; ";
   text.body += "bra DONE; ";
-}
-
-/// How many of the first pieces one statement may load by windows: 1, 2 or 4 on one line, equally
-/// far from each other.
-unsigned countTogether(ArrayRef<RaggedPiece> pieces) {
-  for (unsigned count : {4u, 2u}) {
-    bool fits = pieces.size() >= count;
-    for (unsigned p = 1; fits && p < count; ++p)
-      fits = pieces[p].pointer == pieces[0].pointer &&
-             pieces[p].distance > pieces[p - 1].distance &&
-             pieces[p].distance - pieces[p - 1].distance == pieces[1].distance - pieces[0].distance;
-    if (fits)
-      return count;
-  }
-  return 1;
 }
 
 } // namespace
@@ -264,11 +222,10 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
                                          Value fill, bool readOnly) {
   SmallVector<Value> loaded;
   // So many at a time; the rest is another statement, ahead of which nothing waits.
-  auto countNext = [&] { return access.behind ? countTogether(pieces) : mostPieces; };
-  while (pieces.size() > countNext()) {
-    unsigned next = countNext();
-    loaded.append(loadRagged(builder, loc, pieces.take_front(next), access, fill, readOnly));
-    pieces = pieces.drop_front(next);
+  unsigned most = access.behind ? 1 : mostPieces;
+  while (pieces.size() > most) {
+    loaded.append(loadRagged(builder, loc, pieces.take_front(most), access, fill, readOnly));
+    pieces = pieces.drop_front(most);
   }
   unsigned perWord = 32 / access.bits, results = pieces.size() * access.words;
   Statement text(access.bits, access.words, results);
@@ -290,7 +247,7 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
     text.head += name(".reg .b32 e", e) + "; ";
   std::string instruction = std::string("ld.global.") + (readOnly ? "nc." : "") + access.cache;
   if (access.behind) {
-    loadWindows(text, pieces, " " + instruction, fillName);
+    loadWindows(text, pieces[0], " " + instruction, fillName);
     text.body += "SLOW: ";
   }
   loadElements(text, pieces, lines, "@q " + instruction, fillName);
