@@ -456,9 +456,10 @@ private:
 
   /// True if there are so many consumers that what the producer usually keeps is missed.
   bool lacksRegisters() {
-    constexpr int64_t others = 32, warpsOfWarpgroup = 4;
+    // Two warpgroups have registers enough beside a producer that keeps its usual share.
+    constexpr int64_t others = 32, warpsOfWarpgroup = 4, manyWarpgroups = 3;
     FailureOr<int64_t> warps = getLaunchedWarps(kernel);
-    if (failed(warps) || *warps < 3 * warpsOfWarpgroup)
+    if (failed(warps) || *warps < manyWarpgroups * warpsOfWarpgroup)
       return false;
     auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
     return countLiveRegisters(kernel) + others >

@@ -1,6 +1,6 @@
 """Compares the page of bench/page.py with the records it is drawn from: read_page.py FILE.html
 gpu.json. The ratios are taken from the records once more, and each must stand at a dot at the right
-place of the axis.
+place of the axis. The dots of rows of models, which stand in no group, are not compared.
 """
 
 import html.parser
@@ -24,11 +24,11 @@ class Page(html.parser.HTMLParser):
         self.open.append(tag)
         if tag == "g":
             self.groups.append({"title": "", "text": []})
-        if tag == "circle":
+        if tag == "circle" and "g" in self.open:
             self.groups[-1]["x"] = float(attributes["cx"])
 
     def handle_startendtag(self, tag, attributes):
-        if tag == "circle":
+        if tag == "circle" and "g" in self.open:
             self.groups[-1]["x"] = float(dict(attributes)["cx"])
 
     def handle_endtag(self, tag):
