@@ -72,7 +72,7 @@ static tile_code tk_each_half(const tk_fill *fill,
   half.elementBytes = 4;
   code = tk_each_block(&half, write, context);
   half.bits = fill->bits >> 32;
-  half.data = (char *)fill->data + 4;
+  half.data = (void *)((uintptr_t)fill->data + 4);
   return code ? code : tk_each_block(&half, write, context);
 }
 

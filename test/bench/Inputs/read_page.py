@@ -1,6 +1,7 @@
 """Compares the page of bench/page.py with the records it is drawn from: read_page.py FILE.html
 gpu.json. The ratios are taken from the records once more, and each must stand at a dot at the right
-place of the axis. The dots of rows of models, which stand in no group, are not compared.
+place of the axis. The dots of rows of models, which stand in no group or in a folded
+list, are not compared.
 """
 
 import html.parser
@@ -22,22 +23,26 @@ class Page(html.parser.HTMLParser):
         if tag == "meta":
             return
         self.open.append(tag)
-        if tag == "g":
+        if tag == "g" and self.isCompared():
             self.groups.append({"title": "", "text": []})
-        if tag == "circle" and "g" in self.open:
+        if tag == "circle" and self.isCompared():
             self.groups[-1]["x"] = float(attributes["cx"])
 
     def handle_startendtag(self, tag, attributes):
-        if tag == "circle" and "g" in self.open:
+        if tag == "circle" and self.isCompared():
             self.groups[-1]["x"] = float(dict(attributes)["cx"])
 
     def handle_endtag(self, tag):
         assert self.open.pop() == tag, tag
 
+    def isCompared(self):
+        """Whether this stands in a group that no list folds away."""
+        return "g" in self.open and "details" not in self.open
+
     def handle_data(self, data):
-        if "g" in self.open and self.open[-1] == "title":
+        if self.isCompared() and self.open[-1] == "title":
             self.groups[-1]["title"] += data
-        elif "g" in self.open and self.open[-1] == "text":
+        elif self.isCompared() and self.open[-1] == "text":
             self.groups[-1]["text"].append(data)
 
 
