@@ -191,7 +191,8 @@ mlir::Value Emitter::emitSaturatingCast(mlir::Value x, DType to, Location locati
     return builder.createOrFold<arith::CmpFOp>(location, predicate, a, b);
   };
   mlir::Value isNan = compare(arith::CmpFPredicate::UNO, x, x);
-  // Where the float type has both ends, it is clamped: fewer operations than selections behind it.
+  // Where the float type represents both limits of the integer, clamp before the conversion: that
+  // takes fewer operations than selects after it.
   auto element = cast<mlir::FloatType>(getElementTypeOrSelf(x.getType()));
   if (width <= element.getFPMantissaWidth()) {
     mlir::Value number = builder.createOrFold<arith::SelectOp>(

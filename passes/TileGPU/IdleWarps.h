@@ -6,9 +6,9 @@
 
 namespace tile::gpu {
 
-/// How many of the last warps that compute, in fours, could be left out of a kernel with layouts
-/// and fetches: they hold padding alone, or what warps before them hold too, and no operation moves
-/// elements between warps.
+/// The number of last warps that a kernel need not launch, a multiple of 4 (whole warpgroups):
+/// these warps hold padding, or copies of what earlier warps hold, and no operation moves elements
+/// between warps. `kernel` has layouts and TMA fetches.
 int64_t countIdleWarps(KernelOp kernel);
 
 } // namespace tile::gpu

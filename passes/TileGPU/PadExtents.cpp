@@ -287,7 +287,7 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
   }
 
 private:
-  /// Leaves word of the extents that name padding wherever their power of two is met.
+  /// Records the extents whose power of two no other extent has, for tile-gpu-specialize-warps.
   static void notePadded(KernelOp kernel) {
     std::map<int64_t, std::set<int64_t>> extents; // by what they are rounded up to
     kernel.walk([&](Operation *op) {
