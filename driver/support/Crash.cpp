@@ -19,6 +19,7 @@
 #include <exception>
 #include <initializer_list>
 #include <string>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -94,7 +95,22 @@ bool repeatCall() {
          WEXITSTATUS(status) == exitDone;
 }
 
+/// True for the first thread that fails. Any other thread that fails meanwhile waits here for the
+/// first to end the process: it must not end the process while the first still packs. False where
+/// the report itself fails.
+static bool claimReport() {
+  static std::atomic<pid_t> reporter{0};
+  pid_t self = pid_t(syscall(SYS_gettid)), nobody = 0; // gettid() itself needs glibc 2.30
+  if (reporter.compare_exchange_strong(nobody, self))
+    return true;
+  while (reporter != self)
+    pause();
+  return false;
+}
+
 void reportCrash(const char *reason) {
+  if (!claimReport())
+    return;
   print("tilec: internal error: ");
   print(reason);
   print("\n  This is a mistake of ");
@@ -111,12 +127,12 @@ void reportCrash(const char *reason) {
 }
 
 static void onSignal(int signal) {
-  llvm::sys::RunInterruptHandlers(); // removes temporary files
   reportCrash(signal == SIGSEGV   ? "bad memory access"
               : signal == SIGABRT ? "aborted"
               : signal == SIGFPE  ? "bad arithmetic"
               : signal == SIGILL  ? "bad instruction"
                                   : "bus error");
+  llvm::sys::RunInterruptHandlers(); // removes temporary files
   _exit(exitInternal);
 }
 
