@@ -1,5 +1,10 @@
-"""The result file: the machine, versions, and one record for each contender of each item."""
+"""The result file: runs, and one record for each contender of each item, which names its run.
 
+"runs" maps the time of a run to its "machine", with versions and the commit, and its "command";
+"machine" and "command" beside it are those of the last run.
+"""
+
+import hashlib
 import json
 import platform
 import subprocess
@@ -8,7 +13,7 @@ import time
 
 import resultfile
 
-from .paths import TILEC
+from .paths import ROOT, TILEC
 
 
 def _output(*line):
@@ -20,6 +25,15 @@ def _output(*line):
             else ""
         )
     except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _hashed(path):
+    """The first digits of a file's SHA-256."""
+    try:
+        with open(path, "rb") as stream:
+            return hashlib.sha256(stream.read()).hexdigest()[:16]
+    except OSError:
         return ""
 
 
@@ -36,6 +50,8 @@ def machine():
         "torch": torch.__version__,
         "cudnn": torch.backends.cudnn.version(),
         "tilec": _output(TILEC, "--version"),
+        "tilec_sha256": _hashed(TILEC),
+        "commit": _output("git", "-C", ROOT, "describe", "--always", "--dirty", "--exclude=*"),
         "python": platform.python_version(),
     }
     try:
@@ -113,7 +129,7 @@ def merge(path, machineNow, done, run="", against=None):
     """Replaces the records of the contenders that were measured anew, in the run of that name, and
     writes the file. against: the release that took part.
     """
-    result = {"machine": {}, "items": [], "records": []}
+    result = {"machine": {}, "runs": {}, "items": [], "records": []}
     try:
         with open(path, encoding="utf-8") as stream:
             result.update(json.load(stream))
@@ -122,6 +138,7 @@ def merge(path, machineNow, done, run="", against=None):
     run = run or time.strftime("%Y-%m-%d %H:%M:%S")
     result["machine"] = machineNow or result["machine"]
     result["command"] = "python3 " + " ".join(sys.argv)
+    result["runs"][run] = {name: result[name] for name in ("machine", "command")}
     for entry in done:
         key = {name: entry[name] for name in ("op", "shape", "dtype")}
         measured = {record["who"] for record in entry["found"]}
@@ -141,13 +158,20 @@ def merge(path, machineNow, done, run="", against=None):
                 )
             }
         )
+    result["runs"] = _named(result)
     resultfile.save(path, result, against)
     return result
 
 
+def _named(result):
+    """The runs that a record still names, in order."""
+    names = {record.get("run") for record in result["records"]}
+    return {run: facts for run, facts in sorted(result["runs"].items()) if run in names}
+
+
 def joined(paths):
     """Result files as one: an item that several have is that of the last."""
-    result = {"machine": {}, "command": "", "items": [], "records": []}
+    result = {"machine": {}, "command": "", "runs": {}, "items": [], "records": []}
     key = lambda each: (each["op"], each["shape"], each["dtype"])  # noqa: E731
     for path in paths:
         with open(path, encoding="utf-8") as stream:
@@ -157,6 +181,8 @@ def joined(paths):
             result[kind] = [each for each in result[kind] if key(each) not in fresh] + more[kind]
         result["machine"] = more.get("machine") or result["machine"]
         result["command"] = more.get("command", "")
+        result["runs"].update(more.get("runs", {}))
+    result["runs"] = _named(result)
     return result
 
 

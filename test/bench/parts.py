@@ -126,6 +126,7 @@ with tempfile.TemporaryDirectory() as folder:
         path,
         {"gpu": "x"},
         [{**item, "found": [{"who": "tile", "rate": 1.0}, {"who": "cublas", "rate": 2.0}]}],
+        "run 1",
     )
     records.merge(
         path,
@@ -134,6 +135,7 @@ with tempfile.TemporaryDirectory() as folder:
             {**item, "found": [{"who": "tile", "rate": 3.0}]},
             {**item, "op": "p", "found": [{"who": "tile", "rate": 4.0}]},
         ],
+        "run 2",
         against=os.path.join(folder, "release"),
     )
     with open(path, encoding="utf-8") as stream:
@@ -144,15 +146,20 @@ with tempfile.TemporaryDirectory() as folder:
         [("o", "cublas", 2.0), ("o", "tile", 3.0), ("p", "tile", 4.0)],
     )
     equal(len(result["items"]), 2)
-    equal(result["command"], "python3 gpu.py --against RELEASE --json OUT/gpu.json")
+    command = "python3 gpu.py --against RELEASE --json OUT/gpu.json"
+    equal(result["command"], command)
+    equal(list(result["runs"]), ["run 1", "run 2"])  # each has a record: cublas is of the first
+    equal(result["runs"]["run 2"], {"machine": {"gpu": "x"}, "command": command})
     other = os.path.join(folder, "other.json")
-    records.merge(other, {"gpu": "y"}, [{**item, "found": [{"who": "tile", "rate": 9.0}]}])
+    records.merge(other, {"gpu": "y"}, [{**item, "found": [{"who": "tile", "rate": 9.0}]}], "run 3")
     joined = records.joined([path, other])
     equal(
         sorted((r["op"], r["who"], r["rate"]) for r in joined["records"]),
         [("o", "tile", 9.0), ("p", "tile", 4.0)],
     )
     equal((len(joined["items"]), joined["machine"]), (2, {"gpu": "y"}))
+    equal(list(joined["runs"]), ["run 2", "run 3"])  # run 1 has no record any more
+    equal(joined["runs"]["run 3"]["machine"], {"gpu": "y"})
 
 SOURCE = """kernel first[A: int = 1](x: out f32[N])
   with warps(W), fp("fast")
