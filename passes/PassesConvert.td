@@ -48,6 +48,22 @@ def ExpandFloat8 : Pass<"tile-expand-float8"> {
       "::mlir::NVVM::NVVMDialect", "::mlir::vector::VectorDialect"];
 }
 
+def ExpandIntegerCasts : Pass<"tile-expand-integer-casts"> {
+  let summary = "convert vectors of small integers to floats by arithmetic on the mantissa's bits";
+  let description = [{
+    `arith.uitofp` and `arith.sitofp` of vectors to f16, bf16 and f32, where the operand's type or
+    its range, as a mask gives it, leaves so few bits that they fit into the mantissa: 10, 8 and 23.
+    The bits are written into a number whose last place is 1, and that number is subtracted, which
+    is exact. Instructions that pack and add take the place of conversions, of which the GPU does a
+    quarter as many at a time. Masks that keep these bits go.
+    ```mlir
+    %y = arith.uitofp %codes : vector<8xi32> to vector<8xbf16>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect",
+      "::mlir::vector::VectorDialect"];
+}
+
 //===--- Convert: the CPU path --------------------------------------------===//
 
 def ConvertTileToLinalg : Pass<"convert-tile-to-linalg", "::mlir::ModuleOp"> {

@@ -134,6 +134,7 @@ void populateNVVMPipeline(OpPassManager &pm) {
   // LLVM folds what is left faster than MLIR's canonicaliser would; repeated address arithmetic is
   // cheap to drop here.
   pm.addPass(createCSEPass());
+  pm.addPass(createExpandIntegerCasts());
   pm.addPass(createExpandFloat8({"gpu"}));
   pm.addPass(createExpandMath({"gpu"}));
   pm.addPass(createSCFToControlFlowPass());

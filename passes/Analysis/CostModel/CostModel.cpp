@@ -23,7 +23,8 @@ namespace {
 
 // Constants that no data sheet has. Fitted to the times of bench/results/defaults.json;
 // docs/CostModel.md names the error that is left.
-constexpr double sustained = 0.73;  ///< of the tensor cores' rate, under the power limit
+constexpr double sustained = 0.73;       ///< of the tensor cores' rate, under the power limit
+constexpr double sustainedVector = 0.68; ///< of the rate of f32 outside of tensor cores
 constexpr double mmaSync = 0.62;    ///< of wgmma's rate, by mma.sync on a target that has wgmma
 constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to having it
 constexpr double handOver = 0.10;   ///< of a stage from producer to consumers and back
@@ -107,8 +108,12 @@ double Estimator::getSumBytes() const {
 /// multiply the types.
 double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   double operations = dot.getOperations(), share = 1e3 * double(target.processors);
-  if (!dot.tensorCores)
-    return operations / target.vector32 * share * 1e-3 * 2;
+  if (!dot.tensorCores) {
+    // A thread reads two sides of its part of the result for each step of K.
+    double part = double(dot.m * dot.n) / (32 * double(resources.warps));
+    double efficiency = sustainedVector / (1 + 1 / std::sqrt(std::max(part, 1.0)));
+    return operations / (target.vector32 * efficiency) * share * 1e-6;
+  }
   double rate = dot.isTF32                        ? target.tensorTF32
                 : dot.bits <= 8 && target.tensor8 ? target.tensor8
                                                   : target.tensor16;
@@ -340,10 +345,13 @@ CostEstimate Estimator::run() {
   if (countParts() > 1)
     chain += perProcessor * (sharingTime + double(countParts()) * 3 * getSumBytes() /
                                                (target.cache / double(target.processors) * 1e3));
+  bool onTensorCores = llvm::any_of(work.loops, [](const LoopWork &loop) {
+    return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.tensorCores; });
+  });
   const std::pair<const char *, double> parts[] = {
       {"memory", found.dramBytes / target.memory * 1e-3},
       {"L2", found.l2Bytes / target.cache * 1e-3},
-      {"tensor cores", tensor},
+      {onTensorCores ? "tensor cores" : "products", tensor},
       {"arithmetic", arithmetic},
       {"latency", chain}};
   double most = 0;
