@@ -35,27 +35,32 @@ constexpr uint32_t keepLow = 0x5410;            // prmt: the lower halves of bot
 constexpr uint32_t andXor = 0x6a, andOr = 0xea; // lop3: (a & b) ^ c, (a & b) | c
 
 /// Ranges of values, asked for backwards, a few operations deep: a whole analysis would cost more
-/// than it finds.
+/// than it finds. Each value is asked once, since vectors are taken apart and put together.
 class Ranges {
 public:
   ConstantIntRanges find(Value value, unsigned depth = 8) {
+    if (auto found = known.find(value); found != known.end())
+      return found->second;
     ConstantIntRanges range =
         ConstantIntRanges::maxRange(ConstantIntRanges::getStorageBitwidth(value.getType()));
     auto infer = dyn_cast_or_null<InferIntRangeInterface>(value.getDefiningOp());
     if (!infer || !depth)
       return range;
     SmallVector<ConstantIntRanges> operands;
-    for (Value operand : infer->getOperands()) {
-      if (!ConstantIntRanges::getStorageBitwidth(operand.getType()))
-        return range;
-      operands.push_back(find(operand, depth - 1));
-    }
-    infer.inferResultRanges(operands, [&](Value result, const ConstantIntRanges &found) {
-      if (result == value)
-        range = found;
-    });
+    for (Value operand : infer->getOperands())
+      if (ConstantIntRanges::getStorageBitwidth(operand.getType()))
+        operands.push_back(find(operand, depth - 1));
+    if (operands.size() == infer->getNumOperands())
+      infer.inferResultRanges(operands, [&](Value result, const ConstantIntRanges &found) {
+        if (result == value)
+          range = found;
+      });
+    known.insert({value, range});
     return range;
   }
+
+private:
+  DenseMap<Value, ConstantIntRanges> known; // looked up only
 };
 
 /// What the low bits of an integer mean.
@@ -64,9 +69,8 @@ struct Bits {
   bool isSigned;
 };
 
-/// The fewest low bits that tell the value of every element.
-Bits getBits(Value value, bool isSigned) {
-  ConstantIntRanges range = Ranges().find(value);
+/// The fewest low bits that tell every value of the range.
+Bits getBits(const ConstantIntRanges &range, bool isSigned) {
   if (!isSigned || range.smin().isNonNegative())
     return {std::max(range.umax().getActiveBits(), 1u), false};
   return {std::max(range.smin().getSignificantBits(), range.smax().getSignificantBits()), true};
@@ -247,12 +251,13 @@ struct ExpandIntegerCasts : tile::impl::ExpandIntegerCastsBase<ExpandIntegerCast
       if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) && isa<VectorType>(op->getResult(0).getType()))
         casts.push_back(op);
     });
+    Ranges ranges;
     for (Operation *op : casts)
-      expand(op, isa<arith::SIToFPOp>(op));
+      expand(op, isa<arith::SIToFPOp>(op), ranges);
   }
 
 private:
-  static void expand(Operation *op, bool isSigned) {
+  static void expand(Operation *op, bool isSigned, Ranges &ranges) {
     Value source = op->getOperand(0), result = op->getResult(0);
     auto type = cast<VectorType>(result.getType());
     auto element = cast<FloatType>(type.getElementType());
@@ -261,7 +266,7 @@ private:
     if (type.getRank() != 1 || type.getNumElements() < 2 || !room ||
         (!from.isIndex() && from.getIntOrFloatBitWidth() % 8))
       return;
-    Bits bits = getBits(source, isSigned);
+    Bits bits = getBits(ranges.find(source), isSigned);
     if (bits.count > room)
       return;
     OpBuilder b(op);
