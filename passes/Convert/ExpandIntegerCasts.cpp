@@ -76,12 +76,18 @@ Bits getBits(const ConstantIntRanges &range, bool isSigned) {
   return {std::max(range.smin().getSignificantBits(), range.smax().getSignificantBits()), true};
 }
 
+/// Whole bytes: truth values and nibbles are no elements of the words that hold them here.
+bool hasBytes(Type element) {
+  return element.isIndex() || element.getIntOrFloatBitWidth() % 8 == 0;
+}
+
 /// The value before masks that keep the low bits, and before extensions from types that have them.
 Value skipMasks(Value value, unsigned bits) {
   while (Operation *op = value.getDefiningOp()) {
     DenseIntElementsAttr mask;
-    if (isa<arith::ExtUIOp, arith::ExtSIOp>(op) &&
-        getElementTypeOrSelf(op->getOperand(0).getType()).getIntOrFloatBitWidth() >= bits)
+    Type before = op->getNumOperands() ? getElementTypeOrSelf(op->getOperand(0).getType()) : Type();
+    if (isa<arith::ExtUIOp, arith::ExtSIOp>(op) && hasBytes(before) &&
+        before.getIntOrFloatBitWidth() >= bits)
       value = op->getOperand(0);
     else if (isa<arith::AndIOp>(op) && matchPattern(op->getOperand(1), m_Constant(&mask)) &&
              llvm::all_of(mask.getValues<APInt>(),
@@ -262,9 +268,8 @@ private:
     auto type = cast<VectorType>(result.getType());
     auto element = cast<FloatType>(type.getElementType());
     unsigned room = element.isF32() ? 23 : element.isF16() ? 10 : element.isBF16() ? 8 : 0;
-    Type from = getElementTypeOrSelf(source.getType());
     if (type.getRank() != 1 || type.getNumElements() < 2 || !room ||
-        (!from.isIndex() && from.getIntOrFloatBitWidth() % 8))
+        !hasBytes(getElementTypeOrSelf(source.getType())))
       return;
     Bits bits = getBits(ranges.find(source), isSigned);
     if (bits.count > room)

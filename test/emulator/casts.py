@@ -26,6 +26,7 @@ def expressions(source):
             mask, shift = 2**count - 1, bits - count
             yield f"x & {mask}", lambda x, mask=mask: x & x.dtype.type(mask)
             yield f"x >> {shift}", lambda x, shift=shift: x >> x.dtype.type(shift)
+    yield "((x & 1) == 1) as i32", lambda x: (x & x.dtype.type(1)).astype(np.int32)
     yield "(x & 7) - 3", lambda x: (x & x.dtype.type(7)) - x.dtype.type(3)
 
 
@@ -66,7 +67,7 @@ rng, checked = np.random.default_rng(5), 0
 for target in ("sm_80", "sm_90a"):
     for source in ("i8", "u8", "i16", "u16", "i32", "u32", "i64"):
         for dtype in DTYPES:
-            columns = 256 if source != "i32" else 64  # eight elements a thread, or two
+            columns = {"i32": 64, "u16": 1024}.get(source, 256)  # 2, 32 or 8 elements a thread
             values = np.arange(2**16, dtype=np.uint32).view(np.int32)
             if source in WIDE:
                 values = rng.integers(-(2**31), 2**31, 2**12)

@@ -84,3 +84,13 @@ func.func @left_alone(%x: vector<2xi32>, %h: vector<2xi16>, %c: vector<2xi1>, %s
   %4 = arith.uitofp %b : vector<2xi8> to vector<2xf64>
   return %0, %1, %2, %3, %4 : vector<2xf32>, vector<2xf16>, vector<2xf16>, f16, vector<2xf64>
 }
+
+// Truth values that were widened stay so: they are no halves of a word.
+// CHECK-LABEL: func @widened_truth
+// CHECK: arith.extui %{{.*}} : vector<32xi1> to vector<32xi32>
+// CHECK-COUNT-16: "llvm.nvvm.prmt"
+func.func @widened_truth(%c: vector<32xi1>) -> vector<32xf16> {
+  %wide = arith.extui %c : vector<32xi1> to vector<32xi32>
+  %y = arith.uitofp %wide : vector<32xi32> to vector<32xf16>
+  return %y : vector<32xf16>
+}
