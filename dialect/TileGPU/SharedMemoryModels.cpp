@@ -59,7 +59,7 @@ struct ReduceModel : SharedModel<ReduceModel, ReduceOp> {
   SharedNeed getSharedNeed(Operation *op) const {
     auto reduce = cast<ReduceOp>(op);
     RankedTensorType type = reduce.getSource().getType();
-    if (!type.getEncoding())
+    if (!hasLayout(type))
       return {};
     return scratch(
         getReductionBytes(type, reduce.getAxis(), {getSharedElementBytes(type.getElementType())}));
@@ -70,7 +70,7 @@ struct ArgReduceModel : SharedModel<ArgReduceModel, ArgReduceOp> {
   SharedNeed getSharedNeed(Operation *op) const {
     auto reduce = cast<ArgReduceOp>(op);
     RankedTensorType type = reduce.getSource().getType();
-    if (!type.getEncoding())
+    if (!hasLayout(type))
       return {};
     constexpr int64_t positionBytes = 4;
     return scratch(getReductionBytes(
@@ -83,7 +83,7 @@ template <typename Op> struct ScanModel : SharedModel<ScanModel<Op>, Op> {
   SharedNeed getSharedNeed(Operation *op) const {
     auto scan = cast<Op>(op);
     auto type = cast<RankedTensorType>(scan.getSources()[0].getType());
-    if (!type.getEncoding())
+    if (!hasLayout(type))
       return {};
     int64_t bytes = llvm::sum_of(getElementBytes(scan.getSources()));
     return scratch(getScanBytes(getLayout(type), scan.getAxis(), bytes));

@@ -14,13 +14,13 @@
 //
 // Of signed integers the sign bit is flipped, which adds 2^(bits - 1); more is subtracted then.
 // bf16 has no room for bytes: their upper bit becomes a number of its own, 128 or 256.
+#include "passes/Convert/ValueRanges.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "mlir/Interfaces/InferIntRangeInterface.h"
 
 using namespace mlir;
 
@@ -33,35 +33,6 @@ namespace {
 
 constexpr uint32_t keepLow = 0x5410;            // prmt: the lower halves of both operands
 constexpr uint32_t andXor = 0x6a, andOr = 0xea; // lop3: (a & b) ^ c, (a & b) | c
-
-/// Ranges of values, asked for backwards, a few operations deep: a whole analysis would cost more
-/// than it finds. Each value is asked once, since vectors are taken apart and put together.
-class Ranges {
-public:
-  ConstantIntRanges find(Value value, unsigned depth = 8) {
-    if (auto found = known.find(value); found != known.end())
-      return found->second;
-    ConstantIntRanges range =
-        ConstantIntRanges::maxRange(ConstantIntRanges::getStorageBitwidth(value.getType()));
-    auto infer = dyn_cast_or_null<InferIntRangeInterface>(value.getDefiningOp());
-    if (!infer || !depth)
-      return range;
-    SmallVector<ConstantIntRanges> operands;
-    for (Value operand : infer->getOperands())
-      if (ConstantIntRanges::getStorageBitwidth(operand.getType()))
-        operands.push_back(find(operand, depth - 1));
-    if (operands.size() == infer->getNumOperands())
-      infer.inferResultRanges(operands, [&](Value result, const ConstantIntRanges &found) {
-        if (result == value)
-          range = found;
-      });
-    known.insert({value, range});
-    return range;
-  }
-
-private:
-  DenseMap<Value, ConstantIntRanges> known; // looked up only
-};
 
 /// What the low bits of an integer mean.
 struct Bits {
@@ -257,13 +228,13 @@ struct ExpandIntegerCasts : tile::impl::ExpandIntegerCastsBase<ExpandIntegerCast
       if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) && isa<VectorType>(op->getResult(0).getType()))
         casts.push_back(op);
     });
-    Ranges ranges;
+    tile::ValueRanges ranges;
     for (Operation *op : casts)
       expand(op, isa<arith::SIToFPOp>(op), ranges);
   }
 
 private:
-  static void expand(Operation *op, bool isSigned, Ranges &ranges) {
+  static void expand(Operation *op, bool isSigned, tile::ValueRanges &ranges) {
     Value source = op->getOperand(0), result = op->getResult(0);
     auto type = cast<VectorType>(result.getType());
     auto element = cast<FloatType>(type.getElementType());

@@ -119,7 +119,7 @@ private:
   /// The value in `layout`: itself, converted, or computed again.
   Value get(Value value, const LinearLayout &layout) {
     auto type = cast<RankedTensorType>(value.getType());
-    if (type.getEncoding() && layoutOf(value) == layout)
+    if (hasLayout(type) && layoutOf(value) == layout)
       return value;
     RankedTensorType wanted = withLayout(type, layout);
     Value &cached = copies[{value, wanted}];
@@ -132,7 +132,7 @@ private:
       builder.setInsertionPointAfterValue(memory);
       return copies[{value, wanted}] = LocalLoadOp::create(builder, value.getLoc(), wanted, memory);
     }
-    if (type.getEncoding() && !isBetterRepeated(value))
+    if (hasLayout(type) && !isBetterRepeated(value))
       return cached = ConvertLayoutOp::create(builder, value.getLoc(), wanted, value);
     Value copy = repeat(value.getDefiningOp(), wanted, layout);
     return copies[{value, wanted}] = copy;
@@ -229,8 +229,7 @@ private:
                                       permute.getPermutation());
     }
     auto original = cast<RankedTensorType>(value.getType());
-    Value tile =
-        get(value, original.getEncoding() ? layoutOf(value) : inference.getDefault(original));
+    Value tile = get(value, hasLayout(original) ? layoutOf(value) : inference.getDefault(original));
     auto type = cast<RankedTensorType>(tile.getType());
     LinearLayout layout = layoutOf(tile);
     SmallVector<int64_t> order;
@@ -257,7 +256,7 @@ private:
   /// shared memory.
   Value fragment(Value value, const LinearLayout &layout, OpBuilder &at) {
     auto type = cast<RankedTensorType>(value.getType());
-    if (type.getEncoding() && layoutOf(value).getRegisterSources(layout))
+    if (hasLayout(type) && layoutOf(value).getRegisterSources(layout))
       return get(value, layout);
     Value memory = stage(value);
     return LocalLoadOp::create(at, value.getLoc(), withLayout(type, layout), memory);
@@ -343,7 +342,7 @@ private:
       // By the dot: the tile may have become another.
       a = get(swapped ? dot.getB() : dot.getA(), holds->second.layout);
       b = stage(swapped ? dot.getA() : dot.getB(), fastest(swapped ? 1 : 0));
-    } else if (!swapped && typeA.getEncoding()) {
+    } else if (!swapped && hasLayout(typeA)) {
       auto [warpsM, warpsN] = chooseWarps(dot, inference.getShape());
       LinearLayout operand = LinearLayout::mmaOperand(0, typeA.getDimSize(0), typeA.getDimSize(1),
                                                       bits, warpsM, warpsN);
@@ -453,11 +452,11 @@ private:
     // A layout with as many neighbours in a thread stores as well, and a line of few elements to a
     // thread is sooner stored one by one than exchanged between warps: keep it.
     constexpr unsigned fewRegisters = 4;
-    if (auto present = type.getEncoding() ? std::optional(layoutOf(store.getValue()))
-                                          : getNaturalLayout(store.getValue())) {
+    if (auto present = hasLayout(type) ? std::optional(layoutOf(store.getValue()))
+                                       : getNaturalLayout(store.getValue())) {
       if (present->getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest) ||
           storesSectors(*present, fastest, getElementBits(type.getElementType())) ||
-          (type.getEncoding() && type.getRank() == 1 && present->getNumRegisters() <= fewRegisters))
+          (hasLayout(type) && type.getRank() == 1 && present->getNumRegisters() <= fewRegisters))
         layout = *present;
     }
     for (OpOperand &operand : store->getOpOperands()) // value, mask, positions
@@ -494,13 +493,13 @@ private:
       Value source = op->getOperand(0);
       auto type = cast<RankedTensorType>(source.getType());
       return convertOperand(op->getOpOperand(0),
-                            type.getEncoding() ? layoutOf(source) : inference.getDefault(type));
+                            hasLayout(type) ? layoutOf(source) : inference.getDefault(type));
     }
     if (auto print = dyn_cast<PrintOp>(op)) { // its tiles in one layout
       std::optional<LinearLayout> layout;
       for (Value value : print.getValues())
         if (auto type = dyn_cast<RankedTensorType>(value.getType());
-            type && type.getEncoding() && !layout)
+            type && hasLayout(type) && !layout)
           layout = layoutOf(value);
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
@@ -511,7 +510,7 @@ private:
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
           convertOperand(operand,
-                         type.getEncoding() ? layoutOf(operand.get()) : inference.getDefault(type));
+                         hasLayout(type) ? layoutOf(operand.get()) : inference.getDefault(type));
       return;
     }
     if (isa<ScanOp>(op)) {
@@ -523,13 +522,13 @@ private:
       return rewriteReduceBy(reduce);
     if (isa<HistogramOp>(op)) {
       auto type = cast<RankedTensorType>(op->getOperand(0).getType());
-      return convertOperand(op->getOpOperand(0), type.getEncoding() ? layoutOf(op->getOperand(0))
-                                                                    : inference.getDefault(type));
+      return convertOperand(op->getOpOperand(0), hasLayout(type) ? layoutOf(op->getOperand(0))
+                                                                 : inference.getDefault(type));
     }
     if (auto take = dyn_cast<TakeOp>(op)) {
       RankedTensorType type = take.getSource().getType();
       convertOperand(take.getSourceMutable(),
-                     type.getEncoding() ? layoutOf(take.getSource()) : inference.getDefault(type));
+                     hasLayout(type) ? layoutOf(take.getSource()) : inference.getDefault(type));
       if (isTile(take.getResult()))
         convertOperand(take.getPositionMutable(), layoutOf(take.getResult()));
       return;

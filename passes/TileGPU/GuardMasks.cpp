@@ -10,6 +10,7 @@
 // which are scalars. Where that is so at run time, the branch leaves out the mask, the positions it
 // is made from and the selection.
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Convert/ValueRanges.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -31,6 +32,9 @@ namespace {
 
 /// Fewer registers a thread are masked as fast as the branch is taken.
 constexpr unsigned minRegisters = 16;
+/// Sums of a mask's positions do not wrap where each is smaller: 64 of them and the extents of
+/// tiles stay below 2^63.
+constexpr int64_t mostPosition = int64_t(1) << 56;
 
 /// The smallest and the largest element of a tile of index.
 /// Scalars, computed before the branch.
@@ -42,7 +46,8 @@ struct Range {
 /// Null means: cannot tell. The mask is then kept as it is.
 class Bounds {
 public:
-  Bounds(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  Bounds(OpBuilder &builder, Location loc, ValueRanges &ranges)
+      : builder(builder), loc(loc), ranges(ranges) {}
 
   /// True at run time only if every element of the mask is true.
   /// Sound, not complete: false at run time may be wrong, true never.
@@ -80,15 +85,31 @@ private:
     bool greater = predicate == arith::CmpIPredicate::sgt || predicate == arith::CmpIPredicate::sge;
     if (!less && !greater)
       return {};
+    checks.clear();
     auto a = getRange(compare.getLhs());
     auto b = a ? getRange(compare.getRhs()) : std::nullopt;
     if (!b)
       return {};
-    return less ? arith::CmpIOp::create(builder, loc, predicate, a->high, b->low).getResult()
-                : arith::CmpIOp::create(builder, loc, predicate, a->low, b->high).getResult();
+    Value all = less ? arith::CmpIOp::create(builder, loc, predicate, a->high, b->low).getResult()
+                     : arith::CmpIOp::create(builder, loc, predicate, a->low, b->high).getResult();
+    for (Value check : checks)
+      all = arith::AndIOp::create(builder, loc, all, check);
+    return all;
   }
 
-  /// The extremes of a tile of positions; index arithmetic does not overflow.
+  /// A scalar that positions are sums of, as a range; checked at run time where nothing says that
+  /// it is small, since sums of large ones wrap around, each element for itself.
+  Range getSmall(Value value) {
+    ConstantIntRanges range = ranges.find(value);
+    if (range.smin().slt(-mostPosition) || range.smax().sgt(mostPosition)) {
+      Value moved = arith::AddIOp::create(builder, loc, value, constant(mostPosition));
+      checks.push_back(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, moved,
+                                             constant(2 * mostPosition)));
+    }
+    return {value, value};
+  }
+
+  /// The extremes of a tile of positions, where the checks hold.
   /// Sums of ranges: each bound is a sum of bounds.
   std::optional<Range> getRange(Value tile) {
     auto type = dyn_cast<RankedTensorType>(tile.getType());
@@ -98,14 +119,14 @@ private:
     if (isa<BroadcastOp, ReshapeOp, PermuteOp, ConvertLayoutOp>(op))
       return getRange(op->getOperand(0));
     if (auto splat = dyn_cast<tensor::SplatOp>(op))
-      return Range{splat.getInput(), splat.getInput()};
+      return getSmall(splat.getInput());
     if (DenseElementsAttr elements; matchPattern(op, m_Constant(&elements)) && elements.isSplat()) {
-      Value all = constant(elements.getSplatValue<APInt>().getSExtValue());
-      return Range{all, all};
+      return getSmall(constant(elements.getSplatValue<APInt>().getSExtValue()));
     }
     if (auto iota = dyn_cast<IotaOp>(op)) {
-      Value last = arith::AddIOp::create(builder, loc, iota.getStart(),
-                                         constant((type.getNumElements() - 1) * iota.getStep()));
+      getSmall(iota.getStart());
+      Value reach = getSmall(constant((type.getNumElements() - 1) * iota.getStep())).low,
+            last = arith::AddIOp::create(builder, loc, iota.getStart(), reach);
       return iota.getStep() >= 0 ? Range{iota.getStart(), last} : Range{last, iota.getStart()};
     }
     if (!isa<arith::AddIOp, arith::SubIOp>(op))
@@ -155,6 +176,8 @@ private:
 
   OpBuilder &builder;
   Location loc;
+  ValueRanges &ranges;
+  SmallVector<Value> checks; ///< of the comparison at hand
 };
 
 /// The operations that compute `value` for the mask alone: copied to where the mask is.
@@ -173,14 +196,14 @@ Value copyMask(OpBuilder &builder, Value value, IRMapping &mapping, Block *home)
   return mapping.lookup(value);
 }
 
-void guard(arith::SelectOp select) {
+void guard(arith::SelectOp select, ValueRanges &ranges) {
   auto type = dyn_cast<RankedTensorType>(select.getType());
-  if (!type || !type.getEncoding() || getLayout(type).getNumRegisters() < minRegisters ||
+  if (!type || !hasLayout(type) || getLayout(type).getNumRegisters() < minRegisters ||
       !isa<RankedTensorType>(select.getCondition().getType()))
     return;
   OpBuilder builder(select);
   Location loc = select.getLoc();
-  Value all = Bounds(builder, loc).getAllTrue(select.getCondition());
+  Value all = Bounds(builder, loc, ranges).getAllTrue(select.getCondition());
   // Known at compile time: the canonicaliser has it.
   if (!all || matchPattern(all, m_Constant()))
     return;
@@ -206,8 +229,9 @@ struct TileGPUGuardMasks : tile::impl::TileGPUGuardMasksBase<TileGPUGuardMasks> 
       if (select->getParentOfType<KernelOp>())
         selects.push_back(select);
     });
+    ValueRanges ranges;
     for (arith::SelectOp select : selects)
-      guard(select);
+      guard(select, ranges);
   }
 };
 

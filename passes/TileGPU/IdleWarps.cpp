@@ -76,7 +76,7 @@ int64_t tile::gpu::countIdleWarps(KernelOp kernel) {
   int64_t needed = 1;
   auto need = [&](Type type) {
     auto tile = dyn_cast<RankedTensorType>(type);
-    if (tile && tile.getEncoding())
+    if (tile && hasLayout(tile))
       needed = std::max(needed, findFirstIdle(getLayout(tile), padded.asArrayRef()));
   };
   bool apart = true;

@@ -121,7 +121,7 @@ static std::optional<LinearLayout> getNaturalLayout(Value value, unsigned depth)
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type)
     return std::nullopt;
-  if (type.getEncoding())
+  if (hasLayout(type))
     return getLayout(type);
   Operation *op = value.getDefiningOp();
   if (!op || depth == mostSteps)

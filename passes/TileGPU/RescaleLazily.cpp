@@ -104,7 +104,7 @@ Operation *moveRenaming(Value factor, Value factors, Operation *place) {
 
 void skip(arith::MulFOp product) {
   auto type = dyn_cast<RankedTensorType>(product.getType());
-  if (!type || !type.getEncoding() || getLayout(type).getNumRegisters() < minRegisters)
+  if (!type || !hasLayout(type) || getLayout(type).getNumRegisters() < minRegisters)
     return;
   for (unsigned i : {1u, 0u}) {
     Value factors = getFactors(product->getOperand(i));

@@ -82,7 +82,7 @@ static Position splitConstant(Value value) {
 /// them.
 static bool isCandidate(LoadOp load) {
   auto tile = dyn_cast<RankedTensorType>(load.getType());
-  return tile && tile.getEncoding() && !load.getMask() && !load->hasAttr(aheadName) &&
+  return tile && hasLayout(tile) && !load.getMask() && !load->hasAttr(aheadName) &&
          !tile.getElementType().isInteger(4) && readsConstantMemory(load) &&
          llvm::all_of(load.getSteps(), [](int64_t step) { return step == 1; });
 }

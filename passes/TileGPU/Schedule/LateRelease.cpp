@@ -37,11 +37,11 @@ static bool addRelease(Value memory, LateReleases &found) {
     found.hasSlots = true;
     return isFilledLate(slot, found.loop);
   }
+  if (found.loop.isDefinedOutsideOfLoop(memory))
+    return true;
   auto wait = memory.getDefiningOp<RingWaitOp>();
   if (!wait)
     return false;
-  if (found.loop.isDefinedOutsideOfLoop(memory))
-    return true;
   Block *body = found.loop.getBody();
   // With one slot the producer would wait for the release that waits for its copy.
   constexpr int64_t fewestStages = 2;

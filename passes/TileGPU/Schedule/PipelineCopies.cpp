@@ -284,14 +284,17 @@ private:
       declined(loop) << "the source asks for one stage";
       return false;
     }
-    bool chained = areProductsChained();
-    int64_t wanted = requested ? requested.getInt()
-                               : std::min(mostStages, countUsefulStages() + int64_t(chained));
+    int64_t useful = countUsefulStages();
+    bool chained = areProductsChained() && (requested || hasRoomForFlight(ring, useful + 1));
+    int64_t wanted =
+        requested ? requested.getInt() : std::min(mostStages, useful + int64_t(chained));
     if (auto trips = loop.getStaticTripCount())
       wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostStages * 4));
     int64_t share = requested && !kernel->hasAttr(occupancyName) ? limit : getShareOfBlock();
     if (!requested && !kernel->hasAttr(occupancyName))
       share = std::min(share, getSharedLimit(target.limits, chooseBlocks(ring)));
+    if (!requested)
+      share = std::min(share, limit - countFetched(1));
     stages = wanted;
     std::optional<int64_t> bytes;
     while (stages > 1 && (!(bytes = planSharedBytes(kernel, ring, stages)) ||
@@ -307,9 +310,25 @@ private:
     if (stages < 2)
       declined(loop) << "two stages do not fit into shared memory";
     // Products in flight hold a slot more: not at the cost of what is of use ahead.
-    if (chained && stages > countUsefulStages())
+    if (chained && stages > useful)
       lag = 2;
     return stages > 1;
+  }
+
+  /// Bytes that `count` stages of what the loop fetches take: their ring is laid out later.
+  int64_t countFetched(int64_t count) {
+    constexpr int64_t barriers = 1024; // and what places them at multiples of it
+    int64_t bytes = 0;
+    for (TmaFetchOp fetch : loop.getBody()->getOps<TmaFetchOp>())
+      bytes += getSharedLayout(fetch.getType()).getBytes();
+    return bytes ? count * bytes + barriers : 0;
+  }
+
+  /// True if products may stay in flight: that takes a slot more, and two of what is fetched.
+  bool hasRoomForFlight(const CopyRing &ring, int64_t slots) {
+    int64_t fetched = countFetched(2);
+    std::optional<int64_t> bytes = fetched ? planSharedBytes(kernel, ring, slots) : 0;
+    return bytes && *bytes + fetched <= limit;
   }
 
   /// True if the loop does nothing but add products by wgmma to sums that only they touch, and only

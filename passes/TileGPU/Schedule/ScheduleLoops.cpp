@@ -166,6 +166,17 @@ void scheduleTrip(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) 
   issueEarly(schedule, body);
 }
 
+/// Waits within the trip after all where a flight that tile-gpu-pipeline-copies has planned cannot
+/// be: it decides before the rings of fetched operands have their stages.
+void dropImpossibleFlights(scf::ForOp loop, LoopSchedule &schedule) {
+  std::string reason;
+  if (!schedule.leaves(1) || findLateReleases(loop, reason))
+    return;
+  for (ProductPlace &place : schedule.places)
+    place.flight.reset();
+  declined(loop) << reason;
+}
+
 /// Decides on what goes from trip to trip in a loop of the consumers.
 void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) {
   std::string reason;
@@ -199,10 +210,14 @@ struct TileGPUScheduleLoops : tile::impl::TileGPUScheduleLoopsBase<TileGPUSchedu
           declined(loop) << "it has no product by wgmma";
           return;
         }
-        if (isOfConsumers(loop))
+        if (isOfConsumers(loop)) {
+          dropImpossibleFlights(loop, schedule);
           scheduleRings(loop, schedule, consumers);
-        else if (!loop->hasAttr(ScheduleAttr::name))
+        } else if (!loop->hasAttr(ScheduleAttr::name)) {
           scheduleTrip(loop, schedule, consumers);
+        } else if (loop.getBody()->getOps<TmaFetchOp>().empty()) {
+          dropImpossibleFlights(loop, schedule);
+        }
         schedule.setOn(loop);
       });
     }

@@ -7,15 +7,22 @@
 #columns = #tile_gpu.linear<shape = [128], register = [[1], [8], [16], [32], [64]], lane = [[2], [4], [0], [0], [0]], warp = [[0], [0], [0]]>
 #small = #tile_gpu.linear<shape = [128], register = [], lane = [[1], [2], [4], [8], [16]], warp = [[32], [64], [0]]>
 
-// The first row against the last column: m + shift >= n + 127. The mask stands where it is needed.
+// The first row against the last column: m + shift >= n + 127. The mask stands where it is needed,
+// and where a scalar is so large that sums wrap around: each is compared with 2^56, moved up by it.
 // CHECK-LABEL: tile.kernel @causal
 // CHECK: ^bb0(%[[M:.*]]: index, %[[N:.*]]: index, %[[SHIFT:.*]]: index, %[[X:.*]]: f32):
 // CHECK-DAG: %[[C127:.*]] = arith.constant 127 : index
 // CHECK-DAG: %[[TILE:.*]] = tensor.splat %[[X]]
-// CHECK: %[[LOW:.*]] = arith.addi %[[M]], %[[SHIFT]] : index
-// CHECK: %[[HIGH:.*]] = arith.addi %[[N]], %[[C127]] : index
-// CHECK: %[[ALL:.*]] = arith.cmpi sge, %[[LOW]], %[[HIGH]] : index
-// CHECK: scf.if %[[ALL]]
+// CHECK-DAG: %[[MOST:.*]] = arith.constant 72057594037927936 : index
+// CHECK-DAG: %[[TWICE:.*]] = arith.constant 144115188075855872 : index
+// CHECK-DAG: %[[MOVED:.*]] = arith.addi %[[SHIFT]], %[[MOST]] : index
+// CHECK-DAG: %[[SMALL:.*]] = arith.cmpi ult, %[[MOVED]], %[[TWICE]] : index
+// CHECK-DAG: %[[LOW:.*]] = arith.addi %[[M]], %[[SHIFT]] : index
+// CHECK-DAG: %[[HIGH:.*]] = arith.addi %[[N]], %[[C127]] : index
+// CHECK-DAG: %[[HOLDS:.*]] = arith.cmpi sge, %[[LOW]], %[[HIGH]] : index
+// CHECK-DAG: %[[SOME:.*]] = arith.andi %{{.*}}, %[[SMALL]]
+// CHECK: %[[ALL:.*]] = arith.andi %[[SOME]], %{{.*}}
+// CHECK-NEXT: scf.if %[[ALL]]
 // CHECK-NEXT: scf.yield %[[TILE]]
 // CHECK-NEXT: } else {
 // CHECK: tile.iota %[[N]]
@@ -96,5 +103,53 @@ tile.kernel @stay params [#tile.param<"m", scalar, align = 1>, #tile.param<"x", 
     %sa = tile.reduce sum %a : tensor<128xf32, #small> -> f32
     %sb = tile.reduce sum %b : tensor<128x128xf32, #l> -> f32
     "test.use"(%sa, %sb) : (f32, f32) -> ()
+    tile.return
+  }
+
+// Bounded scalars need no check: those of 32 bits, and counters of loops between them.
+// CHECK-LABEL: tile.kernel @bounded
+// CHECK-NOT: 72057594037927936
+// CHECK: scf.if
+// CHECK: tile.return
+tile.kernel @bounded params [#tile.param<"m", scalar, align = 1>, #tile.param<"e", scalar, align = 1>, #tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%m: i32, %e: i32, %x: f32):
+    tile.yield
+  } body {
+  ^bb0(%m: i32, %e: i32, %x: f32):
+    %c0 = arith.constant 0 : index
+    %c128 = arith.constant 128 : index
+    %start = arith.index_cast %m : i32 to index
+    %end = arith.index_cast %e : i32 to index
+    %tile = tensor.splat %x : tensor<128x128xf32, #l>
+    %never = arith.constant dense<0xFF800000> : tensor<128x128xf32, #l>
+    %r = tile.iota %start step 1 : tensor<128xindex, #rows>
+    %c = tile.reshape %r : tensor<128xindex, #rows> -> tensor<128x1xindex, #row>
+    %i = tile.broadcast %c : tensor<128x1xindex, #row> -> tensor<128x128xindex, #l>
+    scf.for %n = %c0 to %end step %c128 {
+      %k = tile.iota %n step 1 : tensor<128xindex, #columns>
+      %j = tile.broadcast %k : tensor<128xindex, #columns> -> tensor<128x128xindex, #l>
+      %mask = arith.cmpi sge, %i, %j : tensor<128x128xindex, #l>
+      %masked = arith.select %mask, %tile, %never : tensor<128x128xi1, #l>, tensor<128x128xf32, #l>
+      %sum = tile.reduce sum %masked : tensor<128x128xf32, #l> -> f32
+      "test.use"(%sum) : (f32) -> ()
+    }
+    tile.return
+  }
+
+// An encoding of another dialect is no layout.
+// CHECK-LABEL: tile.kernel @foreign
+// CHECK-NOT: scf.if
+// CHECK: tile.return
+tile.kernel @foreign params [#tile.param<"m", scalar, align = 1>, #tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+  ^bb0(%m: index, %x: f32):
+    tile.yield
+  } body {
+  ^bb0(%m: index, %x: f32):
+    %tile = tensor.splat %x : tensor<4096xf32, #foreign<layout>>
+    %r = tile.iota %m step 1 : tensor<4096xindex, #foreign<layout>>
+    %limit = tensor.splat %m : tensor<4096xindex, #foreign<layout>>
+    %mask = arith.cmpi sge, %r, %limit : tensor<4096xindex, #foreign<layout>>
+    %masked = arith.select %mask, %tile, %tile : tensor<4096xi1, #foreign<layout>>, tensor<4096xf32, #foreign<layout>>
+    "test.use"(%masked) : (tensor<4096xf32, #foreign<layout>>) -> ()
     tile.return
   }
