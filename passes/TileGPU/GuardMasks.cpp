@@ -32,8 +32,8 @@ namespace {
 
 /// Fewer registers a thread are masked as fast as the branch is taken.
 constexpr unsigned minRegisters = 16;
-/// Sums of a mask's positions do not wrap where each is smaller: 64 of them and the extents of
-/// tiles stay below 2^63.
+/// Sums of so many positions do not wrap where each is smaller than that: they stay below 2^63.
+constexpr unsigned mostPositions = 64;
 constexpr int64_t mostPosition = int64_t(1) << 56;
 
 /// The smallest and the largest element of a tile of index.
@@ -86,6 +86,7 @@ private:
     if (!less && !greater)
       return {};
     checks.clear();
+    asked = 0;
     auto a = getRange(compare.getLhs());
     auto b = a ? getRange(compare.getRhs()) : std::nullopt;
     if (!b)
@@ -114,7 +115,7 @@ private:
   std::optional<Range> getRange(Value tile) {
     auto type = dyn_cast<RankedTensorType>(tile.getType());
     Operation *op = tile.getDefiningOp();
-    if (!op || !type || !type.getElementType().isIndex())
+    if (!op || !type || !type.getElementType().isIndex() || ++asked > mostPositions)
       return std::nullopt;
     if (isa<BroadcastOp, ReshapeOp, PermuteOp, ConvertLayoutOp>(op))
       return getRange(op->getOperand(0));
@@ -178,6 +179,7 @@ private:
   Location loc;
   ValueRanges &ranges;
   SmallVector<Value> checks; ///< of the comparison at hand
+  unsigned asked = 0;        ///< tiles of positions that it is made from, each time they are used
 };
 
 /// The operations that compute `value` for the mask alone: copied to where the mask is.

@@ -17,8 +17,24 @@ MASKS = {
     "(iota(n) + off > 5)[None, :]": lambda m, n, off: (n + off > 5) & (m == m),
     "(iota(n) - off > 5)[None, :]": lambda m, n, off: (n - off > 5) & (m == m),
     "(iota(at(off + j * 64, 64)) > 5)[None, :]": lambda m, n, off: (off + n > 5) & (m == m),
+    # 128 times a position: none of the summands is large, their sum is.
+    "(h > 5)[None, :]": lambda m, n, off: ((n + off) * 128 > 5) & (m == m),
 }
-OFFSETS = [0, 7, -200, 2**63 - 1, 2**63 - 20, 2**63 - 129, 2**56, -(2**63), -(2**63) + 30]
+DOUBLES = "let a = iota(n) + off;\n" + "".join(
+    f"  let {chr(c + 1)} = {chr(c)} + {chr(c)};\n" for c in range(ord("a"), ord("h"))
+)
+OFFSETS = [
+    0,
+    7,
+    -200,
+    2**63 - 1,
+    2**63 - 20,
+    2**63 - 129,
+    2**56,
+    2**56 - 1,
+    -(2**63),
+    -(2**63) + 30,
+]
 M, N = 130, 150
 
 x = np.random.default_rng(3).uniform(1, 2, (M, N)).astype(np.float32)
@@ -35,6 +51,7 @@ kernel masked(x: in f32[M, N], y: out f32[M, N], off: i64)
 {{
   let m = block(i, 64);
   let n = block(j, 64);
+  {DOUBLES if "h >" in mask else ""}
   y[m, n] = where({mask}, x[m, n], 100.0);
 }}
 """)
