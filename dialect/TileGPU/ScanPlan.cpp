@@ -12,6 +12,27 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
+/// Whether the lanes of a warp can scan what its step `at` joins, a step of warps, with all behind
+/// it: they hold the same totals, which are few.
+static bool canLanesScan(const LinearLayout &layout, ArrayRef<ScanStep> steps, size_t at) {
+  constexpr int64_t mostForLane = 4; // totals, one after another
+  if (steps[at].dim != InDim::Warp)
+    return false;
+  unsigned joined = 0;
+  for (const ScanStep &step : steps.take_front(at))
+    if (step.dim == InDim::Lane)
+      joined |= 1u << step.bits[0];
+  for (auto [bit, basis] : llvm::enumerate(layout.getBases(InDim::Lane)))
+    if (!(joined >> bit & 1) && llvm::any_of(basis, [](int64_t x) { return x != 0; }))
+      return false;
+  ArrayRef<ScanStep> behind = steps.drop_front(at + 1);
+  if (llvm::any_of(behind, [](const ScanStep &step) { return step.dim != InDim::Register; }) ||
+      steps[at].registers != 1u << behind.size())
+    return false;
+  int64_t warps = int64_t(1) << steps[at].bits.size(), width = warps * steps[at].registers / 32;
+  return width <= std::min(warps, mostForLane);
+}
+
 std::optional<SmallVector<ScanStep>> tile::gpu::planScan(const LinearLayout &layout,
                                                          unsigned axis) {
   unsigned axisBits = llvm::Log2_64(layout.getShape()[axis]);
@@ -42,6 +63,8 @@ std::optional<SmallVector<ScanStep>> tile::gpu::planScan(const LinearLayout &lay
     if (dim == InDim::Register)
       registers /= 2;
   }
+  for (size_t i = 0; i < steps.size(); ++i)
+    steps[i].isScannedByLanes = canLanesScan(layout, steps, i);
   return steps;
 }
 
@@ -60,12 +83,20 @@ std::optional<SmallVector<ScanStep>> tile::gpu::planTake(TakeOp take) {
   return steps;
 }
 
-/// All tiles' scratch, as joinWarps in Scan.cpp lays it out.
-int64_t tile::gpu::getScanBytes(const LinearLayout &layout, unsigned axis, int64_t elementBytes) {
+int64_t tile::gpu::getScanArrayBytes(int64_t count, int64_t elementBytes) {
+  return llvm::alignTo(count * elementBytes, 16);
+}
+
+/// All tiles' scratch, as ScanSteps.cpp and Scan.cpp lay it out.
+int64_t tile::gpu::getScanBytes(const LinearLayout &layout, unsigned axis,
+                                ArrayRef<int64_t> elementBytes, bool isScan) {
   int64_t bytes = 0;
   if (auto steps = planScan(layout, axis))
     for (const ScanStep &step : *steps)
       if (step.dim == InDim::Warp)
-        bytes += int64_t(layout.getNumWarps()) * step.registers * 32 * elementBytes;
+        for (int64_t each : elementBytes)
+          bytes += getScanArrayBytes(int64_t(layout.getNumWarps()) * step.registers *
+                                         (isScan && step.isScannedByLanes ? 1 : 32),
+                                     each);
   return bytes;
 }

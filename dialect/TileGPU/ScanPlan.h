@@ -14,6 +14,9 @@ struct ScanStep {
   llvm::SmallVector<unsigned>
       bits;           ///< of the register's, lane's or warp's number, in the order of the axis
   unsigned registers; ///< different totals that a thread holds before the step
+  /// Of a step of warps: lanes scan the totals of all warps, and of the registers that all steps
+  /// behind this one join, since the lanes of a warp hold the same ones.
+  bool isScannedByLanes = false;
 };
 
 /// The steps of a scan along `axis`; none if the layout mixes dimensions or holds only a part of
@@ -25,8 +28,12 @@ std::optional<llvm::SmallVector<ScanStep>> planScan(const LinearLayout &layout, 
 /// elsewhere.
 std::optional<llvm::SmallVector<ScanStep>> planTake(TakeOp take);
 
-/// Shared memory that the steps between warps need, for elements of `elementBytes` in all.
-int64_t getScanBytes(const LinearLayout &layout, unsigned axis, int64_t elementBytes);
+/// Bytes of an array of `count` elements in the scratch of a scan: the next array is aligned.
+int64_t getScanArrayBytes(int64_t count, int64_t elementBytes);
+/// Shared memory that the steps between warps need, for tiles of elements of `elementBytes` each.
+/// `isScan`: of a scan, not of a reduction by a function.
+int64_t getScanBytes(const LinearLayout &layout, unsigned axis,
+                     llvm::ArrayRef<int64_t> elementBytes, bool isScan);
 
 } // namespace tile::gpu
 

@@ -85,8 +85,8 @@ template <typename Op> struct ScanModel : SharedModel<ScanModel<Op>, Op> {
     auto type = cast<RankedTensorType>(scan.getSources()[0].getType());
     if (!hasLayout(type))
       return {};
-    int64_t bytes = llvm::sum_of(getElementBytes(scan.getSources()));
-    return scratch(getScanBytes(getLayout(type), scan.getAxis(), bytes));
+    return scratch(getScanBytes(getLayout(type), scan.getAxis(), getElementBytes(scan.getSources()),
+                                std::is_same_v<Op, ScanOp>));
   }
 };
 

@@ -480,9 +480,16 @@ bool LayoutInference::visit(Operation *op) {
     auto it = anchors.find(atomic.getValue());
     if (it != anchors.end() && it->second.priority > 1)
       return anchor(result, it->second.layout, it->second.priority);
+    // Few results go to every warp, which then reduces them without the others.
+    constexpr int64_t mostForWarp = 4 * 32;
+    bool oneWarp = type.getNumElements() <= mostForWarp && !result.use_empty();
+    LinearLayout layout = LinearLayout::blocked(type.getShape(), getAccessOrder(atomic),
+                                                /*vector=*/1, oneWarp ? 1 : shape.numWarps);
+    SmallVector<Coord> warps(layout.getBases(InDim::Warp));
+    warps.resize(llvm::Log2_32(shape.numWarps), Coord(type.getRank(), 0));
     return anchor(result,
-                  LinearLayout::blocked(type.getShape(), getAccessOrder(atomic), /*vector=*/1,
-                                        shape.numWarps),
+                  LinearLayout(type.getShape(), layout.getBases(InDim::Register),
+                               layout.getBases(InDim::Lane), warps),
                   1);
   }
   if (isa<ReduceOp, ArgReduceOp>(op)) {

@@ -129,6 +129,8 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateReducePatterns(converter, patterns);
     populateShiftPatterns(converter, patterns);
     populateScanPatterns(converter, patterns);
+    populateReduceByPatterns(converter, patterns);
+    populateTakePatterns(converter, patterns);
     populateOrderPatterns(converter, patterns);
     populatePartPatterns(converter, patterns);
     populateSharedPatterns(converter, patterns);

@@ -28,8 +28,13 @@ void populateReducePatterns(const mlir::TypeConverter &converter,
 
 /// tile_gpu.shift.
 void populateShiftPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
-/// tile.scan, tile.reduce_by and tile.take.
+/// tile.scan.
 void populateScanPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+/// tile.reduce_by.
+void populateReduceByPatterns(const mlir::TypeConverter &converter,
+                              mlir::RewritePatternSet &patterns);
+/// tile.take.
+void populateTakePatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile.sort and tile.histogram.
 void populateOrderPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 

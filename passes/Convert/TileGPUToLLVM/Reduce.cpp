@@ -4,7 +4,8 @@
 // Each bit of a layout that moves along the axis alone halves what is left, in this order:
 //
 //   register bits   x[r] and x[r ^ bit] of the same thread       no exchange
-//   lane bits       own x and that of lane ^ bit                 one shuffle for each register
+//   lane bits       own x and that of lane ^ bit                 one shuffle for each register;
+//                   integers of all 32 lanes                     one redux or vote
 //   warp bits       all at once: every warp leaves its values,   one barrier
 //                   a barrier, and reads those of the others
 //
@@ -148,7 +149,11 @@ State tile::gpu::reduceRegisters(OpBuilder &b, Location loc, State state,
 
 /// Reduces across the lanes of each warp.
 State tile::gpu::reduceLanes(OpBuilder &b, Location loc, State state, const LinearLayout &layout,
-                             ArrayRef<unsigned> axes, Combine combine) {
+                             ArrayRef<unsigned> axes, Combine combine,
+                             std::optional<ReduceKind> kind) {
+  if (kind)
+    if (Value result = reduceWarpIntegers(b, loc, state[0], layout, axes, *kind))
+      return {result};
   for (unsigned bit = 0; bit < layout.getNumBits(InDim::Lane); ++bit) {
     if (!isAlong(layout.getBases(InDim::Lane)[bit], axes))
       continue;
@@ -182,10 +187,11 @@ FailureOr<State> tile::gpu::reduceWarps(Operation *op, OpBuilder &b, State state
 /// layout with these axes dropped.
 FailureOr<State> tile::gpu::reduceAxes(Operation *op, OpBuilder &b, State state,
                                        const LinearLayout &layout, ArrayRef<unsigned> axes,
-                                       Combine combine, bool chained) {
+                                       Combine combine, bool chained,
+                                       std::optional<ReduceKind> kind) {
   Location loc = op->getLoc();
   state = reduceRegisters(b, loc, state, layout, axes, combine, chained);
-  state = reduceLanes(b, loc, state, layout, axes, combine);
+  state = reduceLanes(b, loc, state, layout, axes, combine, kind);
   return reduceWarps(op, b, state, layout, axes, combine);
 }
 
@@ -218,8 +224,9 @@ struct LowerReduce : OpConversionPattern<ReduceOp> {
       return {tile::combine(b, op.getLoc(), op.getKind(), x[0], y[0], flags)};
     };
     bool chained = op.getKind() == ReduceKind::Sum && flags == arith::FastMathFlags::contract;
-    auto state = reduceAxes(op, rewriter, {adaptor.getSource()}, layout,
-                            getReducedAxes(op.getAxis(), layout.getRank()), combine, chained);
+    auto state =
+        reduceAxes(op, rewriter, {adaptor.getSource()}, layout,
+                   getReducedAxes(op.getAxis(), layout.getRank()), combine, chained, op.getKind());
     if (failed(state))
       return failure();
     Value result =
@@ -245,7 +252,7 @@ struct LowerWarpReduce : OpConversionPattern<WarpReduceOp> {
     SmallVector<unsigned> axes = getReducedAxes(op.getAxis(), layout.getRank());
     State state =
         reduceRegisters(rewriter, loc, {adaptor.getSource()}, layout, axes, combine, chained);
-    state = reduceLanes(rewriter, loc, state, layout, axes, combine);
+    state = reduceLanes(rewriter, loc, state, layout, axes, combine, op.getKind());
     if (state[0].getType() != getTypeConverter()->convertType(op.getType()))
       return op.emitError("internal: a reduction leaves other registers than its result's layout");
     rewriter.replaceOp(op, state[0]);

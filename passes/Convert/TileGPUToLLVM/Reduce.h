@@ -29,18 +29,26 @@ bool isAlong(const Coord &basis, llvm::ArrayRef<unsigned> axes);
 State reduceRegisters(mlir::OpBuilder &b, mlir::Location loc, State state,
                       const LinearLayout &layout, llvm::ArrayRef<unsigned> axes, Combine combine,
                       bool chained = false);
-/// Reduces across the lanes of each warp.
+/// Integers over all lanes of a warp, for each register; none where lanes hold different elements
+/// of the result, or for kinds that no instruction knows.
+mlir::Value reduceWarpIntegers(mlir::OpBuilder &b, mlir::Location loc, mlir::Value value,
+                               const LinearLayout &layout, llvm::ArrayRef<unsigned> axes,
+                               ReduceKind kind);
+/// Reduces across the lanes of each warp; of a `kind` that one instruction knows, by that.
 State reduceLanes(mlir::OpBuilder &b, mlir::Location loc, State state, const LinearLayout &layout,
-                  llvm::ArrayRef<unsigned> axes, Combine combine);
+                  llvm::ArrayRef<unsigned> axes, Combine combine,
+                  std::optional<ReduceKind> kind = std::nullopt);
 /// Reduces across warps what each has come to, through the shared memory of `op`; fails where it
 /// has none.
 mlir::FailureOr<State> reduceWarps(mlir::Operation *op, mlir::OpBuilder &b, State state,
                                    const LinearLayout &layout, llvm::ArrayRef<unsigned> axes,
                                    Combine combine);
-/// All three. On return every thread holds the result, in the layout with these axes dropped.
+/// All three, as above. On return every thread holds the result, in the layout with these axes
+/// dropped.
 mlir::FailureOr<State> reduceAxes(mlir::Operation *op, mlir::OpBuilder &b, State state,
                                   const LinearLayout &layout, llvm::ArrayRef<unsigned> axes,
-                                  Combine combine, bool chained = false);
+                                  Combine combine, bool chained = false,
+                                  std::optional<ReduceKind> kind = std::nullopt);
 
 /// The axes that a reduction covers: all where none is named.
 llvm::SmallVector<unsigned> getReducedAxes(std::optional<int64_t> axis, unsigned rank);

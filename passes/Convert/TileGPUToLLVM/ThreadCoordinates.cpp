@@ -68,6 +68,21 @@ Value applyLinear(OpBuilder &builder, Location loc, Value index, ArrayRef<uint32
   return sum ? sum : constantI32(builder, loc, 0);
 }
 
+Value gatherBits(OpBuilder &b, Location loc, Value index, ArrayRef<unsigned> bits) {
+  SmallVector<uint32_t> images;
+  for (auto [to, from] : llvm::enumerate(bits)) {
+    images.resize(std::max<size_t>(images.size(), from + 1), 0);
+    images[from] = 1u << to;
+  }
+  return applyLinear(b, loc, index, images);
+}
+
+Value spreadBits(OpBuilder &b, Location loc, Value index, ArrayRef<unsigned> bits) {
+  SmallVector<uint32_t> images =
+      llvm::map_to_vector(bits, [](unsigned bit) { return uint32_t(1) << bit; });
+  return applyLinear(b, loc, index, images);
+}
+
 /// Asked for once for each use; LLVM's common subexpressions are found later.
 Value ThreadNumber::getBase(OpBuilder &builder, Location loc) const {
   if (!mask)

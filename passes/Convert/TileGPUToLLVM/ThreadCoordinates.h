@@ -22,6 +22,13 @@ mlir::Value equals(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value val
 mlir::Value applyLinear(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value index,
                         llvm::ArrayRef<uint32_t> images);
 
+/// The bits `bits` of `index`, an i32, side by side.
+mlir::Value gatherBits(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index,
+                       llvm::ArrayRef<unsigned> bits);
+/// The reverse: bit i of `index` becomes bit bits[i].
+mlir::Value spreadBits(mlir::OpBuilder &b, mlir::Location loc, mlir::Value index,
+                       llvm::ArrayRef<unsigned> bits);
+
 /// A linear function of (register, thread): one number for each register of a thread, such as a
 /// coordinate or an offset.
 class ThreadNumber {

@@ -28,16 +28,6 @@ static Value fromShared(OpBuilder &b, Location loc, Value x, Type element) {
   return element.isInteger(1) ? Value(arith::TruncIOp::create(b, loc, element, x)) : x;
 }
 
-/// The bits `bits` of `index`, side by side.
-static Value gatherBits(OpBuilder &b, Location loc, Value index, ArrayRef<unsigned> bits) {
-  SmallVector<uint32_t> images;
-  for (auto [to, from] : llvm::enumerate(bits)) {
-    images.resize(from + 1, 0);
-    images[from] = 1u << to;
-  }
-  return applyLinear(b, loc, index, images);
-}
-
 WarpExchange::WarpExchange(Location loc, OpBuilder &b, State state, const LinearLayout &layout,
                            ArrayRef<unsigned> axes)
     : loc(loc), b(b), state(std::move(state)), layout(layout) {

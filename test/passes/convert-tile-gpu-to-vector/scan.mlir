@@ -1,25 +1,31 @@
-// A scan goes along the axis: the four registers of a thread, five bits of the lane, one of the warp
-// through shared memory. A take goes through shared memory, where each thread reads at its clamped
+// A scan goes along the axis: the four registers of a thread; five bits of the lane, whose totals
+// alone are joined; one of the warp through shared memory, where a lane reads the total of a warp
+// and one shuffle brings that of the warp before. At the end each element takes its carry in front,
+// once. A take goes through shared memory, where each thread reads at its clamped
 // positions.
 // RUN: tile-opt %s --tile-gpu-layout-pipeline --tile-gpu-allocate-shared \
 // RUN:   --convert-tile-gpu-to-vector --canonicalize --cse | FileCheck %s
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @scan
-// CHECK-SAME: tile_gpu.shared_bytes = 512
+// CHECK-SAME: tile_gpu.shared_bytes = 16 : i64
 // Registers of a thread follow each other, the last one's prefix is the total.
 // CHECK: %[[TWO:.*]] = arith.addf %{{.*}}, %{{.*}} : vector<1xf32>
 // CHECK: %[[THREE:.*]] = arith.addf %[[TWO]], %{{.*}} : vector<1xf32>
 // CHECK: %[[TOTAL:.*]] = arith.addf %[[THREE]], %{{.*}} : vector<1xf32>
-// CHECK: vector.from_elements {{.*}} : vector<4xf32>
-// CHECK-COUNT-5: nvvm.shfl.sync bfly
+// CHECK: %[[OLD:.*]] = vector.from_elements {{.*}} : vector<4xf32>
+// Lanes' prefixes, what comes before each lane, and the total of all.
+// CHECK-COUNT-7: nvvm.shfl.sync idx
 // CHECK-NOT: nvvm.shfl.sync
+// CHECK: scf.if
 // CHECK: llvm.store
 // CHECK: nvvm.barrier
-// CHECK: %[[BEFORE:.*]] = llvm.load
-// CHECK: %[[WIDE:.*]] = vector.broadcast %[[BEFORE]] : f32 to vector<4xf32>
-// CHECK: %[[SUM:.*]] = arith.addf %[[WIDE]], %[[OLD:.*]] : vector<4xf32>
-// CHECK: arith.select %{{.*}}, %[[OLD]], %[[SUM]] : vector<4xf32>
+// CHECK: llvm.load
+// CHECK-COUNT-3: nvvm.shfl.sync idx
+// CHECK-NOT: nvvm.shfl.sync
+// CHECK: %[[WIDE:.*]] = vector.shuffle {{.*}} [0, 0, 0, 0] : vector<1xf32>, vector<1xf32>
+// CHECK: %[[SUM:.*]] = arith.addf %[[WIDE]], %[[OLD]] : vector<4xf32>
+// CHECK: arith.select %{{.*}}, %[[SUM]], %[[OLD]] : {{.*}}vector<4xf32>
 tile.kernel @scan
   params [#tile.param<"x", in, align = 16>, #tile.param<"k", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs [] attributes {tile.num_warps = 4 : i64}
   grid {
