@@ -359,6 +359,24 @@ def ragged(tilec, device):
     assert len(expected) < 31 and (beside[len(expected) :, 0] >= len(lengths)).all()
 
 
+def lookback(tilec, device):
+    """Integers that fill all bits, and floats whose sums are exact."""
+    random = np.random.default_rng(9)
+    for dtype in ("i32", "i64", "f32", "f64"):
+        kind = np.dtype({"i": "int", "f": "float"}[dtype[0]] + dtype[1:])
+        bits = 8 * kind.itemsize - 1
+        x = random.integers(-(2**bits), 2**bits, 203) if dtype[0] == "i" else np.arange(203) / 4
+        x = x.astype(kind)
+        before, order, last, state = run(
+            tilec, device, "lookback", {"x": x}, ["before", "order", "last", "state"], [f"T={dtype}"]
+        )
+        sums = np.cumsum(x, dtype=kind)
+        equal(f"sum_before of {dtype}", before, sums - x)
+        equal("numbers of programs", np.sort(order), np.arange(203))
+        equal(f"published {dtype}", last, sums[-1:] + kind.type(5))
+        equal("states", state, np.array([23]))
+
+
 def transforms(tilec, device):
     x = np.random.default_rng(6).integers(-9, 10, (3, 64)).astype(np.float32)
     short = x[:, :10].reshape(-1, 2)[:5].copy()
@@ -489,6 +507,7 @@ def main():
         chunks,
         epilogues,
         select,
+        lookback,
         transforms,
     ):
         checkComplete(check.__name__)

@@ -230,8 +230,7 @@ def _lookback(n, dtype):
     def inputs(device):
         draw = integers(-9, 10, (n,), dtype, device) if whole else normal((n,), dtype, device)
         data = {"x": draw, "y": empty((n,), dtype, device)}
-        data.update({name: empty((blocks,), dtype, device) for name in ("part", "upto")})
-        data["state"] = empty((blocks,), "i32", device)
+        data["known"] = empty((2, blocks), "i64", device)
         data["ticket"] = empty((1,), "i32", device)
         return data
 
@@ -242,7 +241,7 @@ def _lookback(n, dtype):
     def eager(data):
         return {"y": torch.cumsum(data["x"], 0, dtype=data["x"].dtype)}
 
-    part = Part("scan_lookback", {"N": n}, arguments("x y part upto state ticket"), {"T": dtype})
+    part = Part("scan_lookback", {"N": n}, arguments("x y known ticket"), {"T": dtype})
     return memory(
         "selection",
         "scan_lookback",
