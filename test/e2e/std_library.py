@@ -368,7 +368,12 @@ def lookback(tilec, device):
         x = random.integers(-(2**bits), 2**bits, 203) if dtype[0] == "i" else np.arange(203) / 4
         x = x.astype(kind)
         before, order, last, state = run(
-            tilec, device, "lookback", {"x": x}, ["before", "order", "last", "state"], [f"T={dtype}"]
+            tilec,
+            device,
+            "lookback",
+            {"x": x},
+            ["before", "order", "last", "state"],
+            [f"T={dtype}"],
         )
         sums = np.cumsum(x, dtype=kind)
         equal(f"sum_before of {dtype}", before, sums - x)
