@@ -46,6 +46,12 @@ constexpr double conflicting =
     1.6; ///< of the time that mma.sync's operands take to read, beyond half of the products' time
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
+constexpr double splitSectors =
+    1.85; ///< of the cache's bytes, for rows that TMA fetches from within a sector of 32 bytes on
+constexpr double pairLaunch = 1.6; ///< microseconds more of a launch in clusters of two
+constexpr double pairRound = 0.4;  ///< of each program, whose slots two blocks release
+constexpr double pairWait = 1.03;  ///< of a program's chain: each block waits for the other
+
 constexpr int64_t schedulers = 4; ///< of a multiprocessor; each issues for one warp at a time
 
 /// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
@@ -78,6 +84,8 @@ private:
   int64_t countParts() const;
   double getSumBytes() const;
   double getCodeLength() const;
+  std::optional<unsigned> getPairAxis() const;
+  double getCacheShare(const AccessWork &access) const;
   void addTraffic(CostEstimate &found) const;
   void addRoofline(CostEstimate &found) const;
 
@@ -235,6 +243,25 @@ ProgramTime Estimator::getProgramTime() const {
   return time;
 }
 
+/// The grid's axis along which two blocks share what both fetch; none without clusters of two
+/// (passes/TileGPU/Multicast.cpp).
+std::optional<unsigned> Estimator::getPairAxis() const {
+  if (schedule.cluster != 2 || !schedule.persistent || !resources.bulkCopies || countParts() > 1 ||
+      work.grid.empty())
+    return std::nullopt;
+  bool inBands = schedule.grouped.value_or(1) > 1 && work.grid.size() > 1;
+  return unsigned(work.grid.size()) - (inBands ? 2 : 1);
+}
+
+/// The bytes that an access takes of L2, over those that it asks for.
+double Estimator::getCacheShare(const AccessWork &access) const {
+  if (!access.feedsDot || !resources.bulkCopies)
+    return 1;
+  std::optional<unsigned> axis = getPairAxis();
+  double share = axis && !(access.axes >> *axis & 1) ? 0.5 : 1;
+  return share * (access.splitsSectors ? splitSectors : 1);
+}
+
 /// Bytes from memory and from L2.
 void Estimator::addTraffic(CostEstimate &found) const {
   double concurrent =
@@ -243,7 +270,7 @@ void Estimator::addTraffic(CostEstimate &found) const {
     for (const AccessWork &access : loop.accesses) {
       double all = access.tileBytes * access.useful * access.count * double(found.programs);
       double whole = access.param < work.tensorBytes.size() ? work.tensorBytes[access.param] : 0;
-      found.l2Bytes += access.feedsDot ? all / access.useful : all;
+      found.l2Bytes += (access.feedsDot ? all / access.useful : all) * getCacheShare(access);
       if (access.isStore || whole <= 0 || access.isIndexed) {
         found.dramBytes += all;
         continue;
@@ -331,8 +358,11 @@ CostEstimate Estimator::run() {
 
   ProgramTime program = getProgramTime();
   program.chain *= 1 + spillTime * double(resources.spilled);
-  double perProcessor = std::ceil(double(found.programs) / double(target.processors));
-  double rounds = std::ceil(double(found.programs) / slots);
+  double programs = double(found.programs);
+  if (std::optional<unsigned> axis = getPairAxis())
+    programs *= double(llvm::alignTo(work.grid[*axis], 2)) / double(work.grid[*axis]);
+  double perProcessor = std::ceil(programs / double(target.processors));
+  double rounds = std::ceil(programs / slots);
   // A block alone does one after the other what its chain says; several fill each other's gaps, but
   // not all of them.
   double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic,
@@ -342,6 +372,8 @@ CostEstimate Estimator::run() {
   if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other
                                                     // blocks from the tensor cores too
     chain = std::max(chain, tensor + arithmetic);
+  if (getPairAxis())
+    chain *= pairWait;
   if (countParts() > 1)
     chain += perProcessor * (sharingTime + double(countParts()) * 3 * getSumBytes() /
                                                (target.cache / double(target.processors) * 1e3));
@@ -364,6 +396,8 @@ CostEstimate Estimator::run() {
   double microseconds =
       getNorm({parts[0].second, parts[1].second, std::max({tensor, arithmetic, chain})}, 4) +
       target.launch;
+  if (getPairAxis())
+    microseconds += pairLaunch + pairRound * rounds;
   if (work.longest > 1) // the longest program may be the last to start
     microseconds += 0.3 * (work.longest - 1) * program.chain;
   microseconds *= 1 + lengthPrice * getCodeLength();

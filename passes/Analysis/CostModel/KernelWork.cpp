@@ -62,6 +62,16 @@ bool isComputed(Value operand) {
   return !load || !goesToDots(load.getResult());
 }
 
+/// True if rows of the tensor begin at positions that are no multiples of 32 bytes.
+bool splitsSectors(ViewOp view, IndexEvaluation &values) {
+  constexpr double sectorBytes = 32;
+  double element = gpu::getElementBits(view.getType().getElementType()) / 8.0;
+  return llvm::any_of(view.getStrides(), [&](Value stride) {
+    double elements = values.get(stride).value_or(0);
+    return elements != 1 && std::fmod(elements * element, sectorBytes) != 0;
+  });
+}
+
 class Counter {
 public:
   Counter(KernelOp kernel, const Extents &extents, const TargetLimits &limits)
@@ -245,6 +255,7 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
           if (std::optional<double> extent = values.get(root.getExtents()[d]);
               extent && *extent > 0)
             each.useful *= *extent / (std::ceil(*extent / double(size)) * double(size));
+    each.splitsSectors = root && splitsSectors(root, values);
     for (Value start : op.getStarts()) // ends cut a tile, but do not make it another one
       each.axes |= getAxes(start);
     loop.accesses.push_back(each);

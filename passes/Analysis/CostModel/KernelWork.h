@@ -43,13 +43,14 @@ struct DotWork {
 struct AccessWork {
   unsigned param = 0; ///< number among the kernel's parameters
   bool isStore = false;
-  bool feedsDot = false;  ///< goes to products as it is
-  bool isIndexed = false; ///< gather, scatter, atomic
-  double tileBytes = 0;   ///< of one access
-  double paddedBytes = 0; ///< of its tile with extents that are powers of two
-  double useful = 1;      ///< part of the tile that exists, on average
-  unsigned axes = 0;      ///< bit i: the position depends on axis i of the grid
-  double count = 0;       ///< in a program
+  bool feedsDot = false;      ///< goes to products as it is
+  bool isIndexed = false;     ///< gather, scatter, atomic
+  bool splitsSectors = false; ///< rows begin within a sector of 32 bytes
+  double tileBytes = 0;       ///< of one access
+  double paddedBytes = 0;     ///< of its tile with extents that are powers of two
+  double useful = 1;          ///< part of the tile that exists, on average
+  unsigned axes = 0;          ///< bit i: the position depends on axis i of the grid
+  double count = 0;           ///< in a program
 };
 
 /// The work of a loop, without the loops inside. Amounts are those of a whole program, averaged

@@ -32,6 +32,9 @@ Schedule Schedule::of(KernelOp kernel) {
   schedule.occupancy = getInteger(kernel, occupancyName);
   schedule.grouped = getInteger(kernel, groupedName);
   schedule.maxRegisters = getInteger(kernel, maxRegistersName);
+  if (auto blocks = kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName);
+      blocks && !blocks.empty())
+    schedule.cluster = blocks[0];
   schedule.persistent = kernel->hasAttr(persistentName);
   return schedule;
 }
@@ -39,7 +42,8 @@ Schedule Schedule::of(KernelOp kernel) {
 void Schedule::set(StringRef name, StringRef value) {
   const std::pair<StringRef, std::optional<int64_t> *> integers[] = {
       {"warps", &warps},         {"stages", &stages},   {"consumers", &consumers},
-      {"occupancy", &occupancy}, {"grouped", &grouped}, {"maxreg", &maxRegisters}};
+      {"occupancy", &occupancy}, {"grouped", &grouped}, {"maxreg", &maxRegisters},
+      {"cluster", &cluster}};
   if (name == "persistent")
     persistent = value == "true";
   int64_t number;

@@ -13,7 +13,7 @@ namespace tile::cost {
 /// The attributes of kernels that may be chosen. What is left out is up to the compiler's own
 /// rules.
 struct Schedule {
-  std::optional<int64_t> warps, stages, consumers, occupancy, grouped, maxRegisters;
+  std::optional<int64_t> warps, stages, consumers, occupancy, grouped, maxRegisters, cluster;
   bool persistent = false;
 
   /// Reads the attributes of a kernel of the tile dialect.
