@@ -100,12 +100,15 @@ TK_CORE tile_code tk_fill_device(const tk_driver *driver, const tk_kernel *k, co
 }
 
 /* Of a plain kernel a block for each program; a cluster's are rounded up to whole clusters; of a
- * persistent one no more than are resident at once, in whole clusters, but one cluster at least. */
+ * persistent one no more than are resident at once, in whole clusters, but one cluster at least.
+ * A persistent kernel's clusters take neighbours along one axis, an odd last one alone: at worst
+ * each program has a cluster for itself, and blocks that find none end at once. */
 TK_CORE unsigned tk_count_blocks(const tk_kernel *k, int64_t programs, unsigned resident) {
   unsigned cluster = k->cluster;
   if (!k->persistent && cluster <= 1)
     return (unsigned)programs;
-  uint64_t blocks = ((uint64_t)programs + cluster - 1) / cluster * cluster,
+  uint64_t whole = ((uint64_t)programs + cluster - 1) / cluster * cluster,
+           blocks = k->persistent ? (uint64_t)programs * cluster : whole,
            most = resident / cluster * cluster;
   most = most > cluster ? most : cluster;
   return (unsigned)(k->persistent && blocks > most ? most : blocks);

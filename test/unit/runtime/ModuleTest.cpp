@@ -385,6 +385,11 @@ TEST_F(ModuleTest, PersistentAndClusters) {
   ASSERT_FALSE(load(module, cubin(), text));
   ASSERT_FALSE(kernel(module, "matmul").launch(product(0x10000000, 1000, 40, 72, 40)));
   EXPECT_EQ(fake().grid[0], 2u);
+  // Three programs along the axis of the clusters, or three axes of one: each may need a cluster.
+  fake().processors = 9;
+  ASSERT_FALSE(load(module, cubin(), text));
+  ASSERT_FALSE(kernel(module, "matmul").launch(product(0x10000000, 300, 40, 72, 40)));
+  EXPECT_EQ(fake().grid[0], 6u);
 }
 
 TEST_F(ModuleTest, ScratchMemory) {
