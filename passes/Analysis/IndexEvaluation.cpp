@@ -3,6 +3,10 @@
 #include "passes/Analysis/IndexEvaluation.h"
 #include "dialect/ProgramNames.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <algorithm>
+
 using namespace mlir;
 
 namespace tile::cost {
@@ -36,6 +40,43 @@ std::optional<int64_t> IndexEvaluation::getHint(Value value) {
   return hint ? std::optional(hint.getInt()) : std::nullopt;
 }
 
+/// The extent that a slice is cut out of, and that an integer from memory bounds; null if none is.
+static Value findSlicedExtent(Value bound) {
+  for (OpOperand &use : bound.getUses()) {
+    if (auto slice = dyn_cast<SubviewOp>(use.getOwner())) {
+      auto source = slice.getSource().getDefiningOp<ViewOp>();
+      unsigned first = slice.getLows().getBeginOperandIndex(), number = use.getOperandNumber();
+      if (!source || number < first)
+        continue;
+      unsigned place = (number - first) % unsigned(slice.getLows().size());
+      for (unsigned d = 0; d < slice.getKinds().size(); ++d)
+        if (slice.getKind(d) == SubscriptKind::Slice && place-- == 0)
+          return source.getExtents()[d];
+    } else if (isa<arith::IndexCastOp, arith::ExtSIOp, arith::ExtUIOp>(use.getOwner())) {
+      if (Value extent = findSlicedExtent(use.getOwner()->getResult(0)))
+        return extent;
+    }
+  }
+  return {};
+}
+
+/// `starts[p]`, where a part of a tensor is cut out from `starts[e]` to `starts[e + 1]`: as many
+/// parts as `starts` has places between its elements share the tensor's extent.
+std::optional<int64_t> IndexEvaluation::getPartStart(Value value) {
+  auto load = partsAreAlike ? value.getDefiningOp<LoadOp>() : LoadOp();
+  auto starts = load && load.getStarts().size() == 1 && !load.getMask()
+                    ? load.getView().getDefiningOp<ViewOp>()
+                    : ViewOp();
+  Value whole = starts ? findSlicedExtent(value) : Value();
+  if (!whole)
+    return std::nullopt;
+  std::optional<double> extent = get(whole), ends = get(starts.getExtents().front()),
+                        place = get(load.getStarts().front());
+  if (!extent || !ends || !place || *ends < 2)
+    return std::nullopt;
+  return int64_t(*extent * std::clamp(*place / (*ends - 1), 0.0, 1.0));
+}
+
 /// Memoised: each value is asked of once for a program's axes and extents. MLIR computes ranges
 /// forward through operations; here they are asked for backwards, from the values that matter.
 const ConstantIntRanges *IndexEvaluation::find(Value value) {
@@ -56,6 +97,8 @@ const ConstantIntRanges *IndexEvaluation::find(Value value) {
       range = makeConstant(value.getType(), program[id.getAxis()]);
   } else if (auto hint = getHint(value)) {
     range = makeConstant(value.getType(), *hint);
+  } else if (auto start = getPartStart(value)) {
+    range = makeConstant(value.getType(), *start);
   } else if (auto infer = dyn_cast_or_null<InferIntRangeInterface>(op)) {
     SmallVector<ConstantIntRanges> operands;
     for (Value operand : op->getOperands()) {
@@ -74,14 +117,15 @@ const ConstantIntRanges *IndexEvaluation::find(Value value) {
   return &known.insert_or_assign(value, range).first->second;
 }
 
-/// The middle of a narrow range stands for all of it: a cost is wanted, no proof.
+/// The middle of a narrow range stands for all of it: a cost is wanted, no proof. One that reaches
+/// as far as the numbers of an i32 do, as that of a minimum with what memory holds, says nothing.
 std::optional<double> IndexEvaluation::get(Value value) {
   const ConstantIntRanges *range = find(value);
   if (!range)
     return std::nullopt;
   double low = range->smin().signedRoundToDouble(), high = range->smax().signedRoundToDouble();
-  constexpr double unbounded = 1099511627776.0; // 2^40: beyond every extent
-  if (high - low > unbounded)
+  constexpr double unbounded = 2147483648.0; // 2^31
+  if (high - low >= unbounded)
     return std::nullopt;
   return (low + high) / 2;
 }

@@ -18,9 +18,11 @@ using Extents = std::map<std::string, int64_t>;
 /// program's position.
 class IndexEvaluation {
 public:
-  /// `program`: the position along each axis of the grid.
-  IndexEvaluation(const Extents &extents, llvm::ArrayRef<int64_t> program)
-      : extents(extents), program(program) {}
+  /// `program`: the position along each axis of the grid. With `partsAreAlike` numbers from memory
+  /// that say where the parts of a packed tensor begin are those of parts of one length.
+  IndexEvaluation(const Extents &extents, llvm::ArrayRef<int64_t> program,
+                  bool partsAreAlike = false)
+      : extents(extents), program(program), partsAreAlike(partsAreAlike) {}
 
   /// The value, or the middle of what it may be; none where nothing bounds it, as after a load.
   std::optional<double> get(mlir::Value value);
@@ -29,10 +31,12 @@ public:
 
 private:
   std::optional<int64_t> getHint(mlir::Value value);
+  std::optional<int64_t> getPartStart(mlir::Value value);
   const mlir::ConstantIntRanges *find(mlir::Value value);
 
   const Extents &extents;
   llvm::ArrayRef<int64_t> program;
+  bool partsAreAlike;
   llvm::DenseMap<mlir::Value, mlir::ConstantIntRanges> known; // looked up only
 };
 

@@ -256,6 +256,7 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
               extent && *extent > 0)
             each.useful *= *extent / (std::ceil(*extent / double(size)) * double(size));
     each.splitsSectors = root && splitsSectors(root, values);
+    each.axes = getAxes(op.getView());
     for (Value start : op.getStarts()) // ends cut a tile, but do not make it another one
       each.axes |= getAxes(start);
     loop.accesses.push_back(each);
@@ -369,7 +370,9 @@ KernelWork Counter::run() {
       program.push_back(
           std::min<int64_t>(std::max<int64_t>(extent - 1, 0), int64_t(fraction * double(extent))));
     }
-    IndexEvaluation values(extents, program);
+    // Where few programs of a launch have something to do, samples would miss them.
+    IndexEvaluation values(extents, program,
+                           /*partsAreAlike=*/work.busyPrograms == work.programs);
     double trips = visit(kernel.getBody().front(), 0, 1.0 / samples, values);
     most = std::max(most, trips);
     total += trips / samples;
