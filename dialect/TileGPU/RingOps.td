@@ -41,15 +41,17 @@ def TileGPU_RingAcquireOp : TileGPU_Op<"ring_acquire", [MemoryEffects<[MemRead, 
   let summary = "producer: the next slot, once it is empty";
   let description = [{
     Waits for the slot, announces the bytes of its tiles on its full barrier, and moves the producer
-    on. The tiles are then to be filled by tma_load on `barrier`.
+    on. The tiles are then to be filled by tma_load on `barrier`. With `when`, a condition for each
+    tile, bytes are announced of those alone for which it holds.
     ```mlir
     %a, %b, %full = tile_gpu.ring_acquire %r
         : !tile_gpu.ring<4, …> -> !tile_gpu.memdesc<…>, !tile_gpu.memdesc<…>
     ```
   }];
-  let arguments = (ins TileGPU_RingType:$ring);
+  let arguments = (ins TileGPU_RingType:$ring, Variadic<I1>:$when);
   let results = (outs Variadic<TileGPU_MemDescType>:$tiles, TileGPU_BarrierType:$barrier);
-  let assemblyFormat = "$ring attr-dict `:` type($ring) `->` type($tiles)";
+  let assemblyFormat = "$ring (`when` $when^)? attr-dict `:` type($ring) `->` type($tiles)";
+  let hasVerifier = 1;
 }
 
 def TileGPU_RingWaitOp : TileGPU_Op<"ring_wait", [MemoryEffects<[MemRead, MemWrite]>]> {

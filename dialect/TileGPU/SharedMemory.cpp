@@ -26,7 +26,7 @@ RingLayout::RingLayout(RingType type) : stages(type.getStages()) {
     int64_t bytes = llvm::alignTo(getSharedLayout(tile).getBytes(), 1024);
     tileOffsets.push_back(barriers);
     tileStrides.push_back(bytes);
-    transferred += getSharedLayout(tile).getUsedBytes();
+    tileBytes.push_back(getSharedLayout(tile).getUsedBytes());
     barriers += stages * bytes;
   }
 }
@@ -149,6 +149,8 @@ int64_t getAtomicBytes(AtomicOp op) {
 }
 
 TensorMapAttr getTensorMap(Value descriptor) {
+  if (auto view = descriptor.getDefiningOp<ViewDescriptorOp>())
+    return view.getMap();
   auto op = descriptor.getDefiningOp<DescriptorOp>();
   return op ? op.getMap() : TensorMapAttr();
 }
@@ -232,6 +234,11 @@ SharedNeed RingOp::getSharedNeed() {
 }
 
 /// Persistent, since a copy may still read it when the next operation begins.
+/// The map is put together there.
+SharedNeed ViewDescriptorOp::getSharedNeed() {
+  return {SharedUse::Persistent, tensorMapBytes, tensorMapBytes};
+}
+
 SharedNeed TmaStoreOp::getSharedNeed() {
   return {SharedUse::Persistent, getStagingLayout(*this, getColumns()).getBytes(), 1024};
 }

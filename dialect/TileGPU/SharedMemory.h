@@ -24,13 +24,14 @@ public:
   int64_t getFullBarriers() const { return barriers; }
   int64_t getEmptyBarriers() const { return barriers + 8 * stages; }
   int64_t getScalars() const { return barriers + 16 * stages; }
-  /// Bytes that copies bring into one slot.
-  int64_t getTransferredBytes() const { return transferred; }
+  /// Bytes that copies bring into one slot, in all and for each tile.
+  int64_t getTransferredBytes() const { return llvm::sum_of(tileBytes); }
+  int64_t getTransferredBytes(unsigned tile) const { return tileBytes[tile]; }
   int64_t getBytes() const { return barriers + (tileOffsets.empty() ? 24 : 16) * stages; }
 
 private:
-  int64_t stages, barriers = 0, transferred = 0;
-  llvm::SmallVector<int64_t> tileOffsets, tileStrides;
+  int64_t stages, barriers = 0;
+  llvm::SmallVector<int64_t> tileOffsets, tileStrides, tileBytes;
 };
 
 /// How a layout conversion moves elements.
@@ -70,6 +71,16 @@ int64_t getReductionBytes(mlir::RankedTensorType source, std::optional<int64_t> 
 SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns);
 /// The map behind a descriptor; null if that is not known.
 TensorMapAttr getTensorMap(mlir::Value descriptor);
+/// Bytes of a tensor map, which are also its alignment.
+inline constexpr int64_t tensorMapBytes = 128;
+/// Blocks that have memory for maps which their programs write: more than run at once on any card.
+inline constexpr int64_t mostMapBlocks = 1024;
+/// Bytes of scratch memory before the `number`-th of these maps, where each has `copies` places for
+/// a block; of as many maps as there are, all bytes.
+inline int64_t getMapOffset(int64_t number, int64_t copies) {
+  constexpr int64_t countBytes = 128;
+  return countBytes + number * mostMapBlocks * copies * tensorMapBytes;
+}
 /// True if the map lists its second dimension twice, so that copies of it can end anywhere.
 bool cutsRows(TensorMapAttr map);
 /// The dimension of a tile for each of the map's dimensions, -1 where the tile has none, fastest

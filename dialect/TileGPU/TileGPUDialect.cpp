@@ -1,6 +1,7 @@
 // Registration, attributes, types and verifiers of the tile_gpu dialect.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/AttributeSpec.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/ShiftPlan.h"
 #include "target/LoadLatency.h"
 
@@ -658,10 +659,10 @@ static bool isInBranch(Operation *op) {
 /// ends the launch with "illegal instruction", and nothing before it says so.
 static LogicalResult verifyCoordinates(Operation *op, Value descriptor, OperandRange coordinates,
                                        Type elementType, bool stores) {
-  auto source = descriptor.getDefiningOp<DescriptorOp>();
-  if (source && source.getMap().getOrder().size() != coordinates.size())
-    return op->emitOpError() << "needs " << source.getMap().getOrder().size()
-                             << " coordinates, found " << coordinates.size();
+  TensorMapAttr map = getTensorMap(descriptor);
+  if (map && map.getOrder().size() != coordinates.size())
+    return op->emitOpError() << "needs " << map.getOrder().size() << " coordinates, found "
+                             << coordinates.size();
   int64_t bits = elementType.isIntOrFloat() ? elementType.getIntOrFloatBitWidth() : 64,
           wanted = std::max<int64_t>(128 / std::max<int64_t>(bits, 8), 1);
   for (auto [i, coordinate] : llvm::enumerate(coordinates)) {
@@ -675,6 +676,22 @@ static LogicalResult verifyCoordinates(Operation *op, Value descriptor, OperandR
     if (stores && place < 0 && !isInBranch(op))
       return op->emitOpError() << "needs coordinates that are not negative, found " << place;
   }
+  return success();
+}
+
+LogicalResult ViewDescriptorOp::verify() {
+  size_t rank = getMap().getOrder().size();
+  if (getExtents().size() != rank || getStrides().size() != rank)
+    return emitOpError() << "needs an extent and a stride for each of the map's " << rank
+                         << " dimensions, found " << getExtents().size() << " and "
+                         << getStrides().size();
+  return success();
+}
+
+LogicalResult RingAcquireOp::verify() {
+  if (!getWhen().empty() && getWhen().size() != getTiles().size())
+    return emitOpError() << "needs a condition for each of its " << getTiles().size()
+                         << " tiles, found " << getWhen().size();
   return success();
 }
 

@@ -3,6 +3,7 @@
 #ifndef TILE_GPU_TMA_OPS
 #define TILE_GPU_TMA_OPS
 
+include "dialect/Tile/TileTypes.td"
 include "dialect/TileGPU/TileGPUOpBase.td"
 
 def TileGPU_TensorMapAttr : TileGPU_Attr<"TensorMap", "tensor_map"> {
@@ -66,6 +67,35 @@ def TileGPU_DescriptorOp : TileGPU_Op<"descriptor", [Pure]> {
   let assemblyFormat = "$map attr-dict";
 }
 
+def TileGPU_ViewDescriptorOp : TileGPU_Op<"view_descriptor", [Pure, AttrSizedOperandSegments,
+    TileGPU_OwnsSharedMemory]> {
+  let summary = "a tensor map that the program writes for itself";
+  let description = [{
+    Of a view of flat memory, whose place and shape the launcher does not know: its first element is
+    `start` elements behind `base`; `extents` and `strides`, in elements, are those of the map's
+    dimensions, the fastest first, whose stride is 1. Where `when` is false nothing is written, and
+    nobody may copy by it. One thread runs it, the one that makes the copies. The map lies in the
+    block's part of scratch memory; the next ones lie behind it, as copies by this one may still be
+    under way (docs/Hopper.md): `copies` of them, of the kernel's map `number`
+    (convert-tile-gpu-to-vector decides on both).
+    ```mlir
+    %d = tile_gpu.view_descriptor %a[%start] extents[%k, %m] strides[%c1, %k] when %aligned
+        #tile_gpu.tensor_map<param = 0, order = [2, 1], box = [64, 128], swizzle = 128>
+        : !tile.ptr<f16>
+    ```
+    Source: PTX ISA, "tensormap.replace" and "fence.proxy.tensormap".
+  }];
+  let arguments = (ins Tile_PointerType:$base, Index:$start, Variadic<Index>:$extents,
+      Variadic<Index>:$strides, I1:$when, TileGPU_TensorMapAttr:$map, OptionalAttr<I64Attr>:$number,
+      OptionalAttr<I64Attr>:$copies);
+  let results = (outs TileGPU_DescriptorType:$result);
+  let assemblyFormat = [{
+    $base `[` $start `]` `extents` `[` $extents `]` `strides` `[` $strides `]` `when` $when $map
+    attr-dict `:` type($base)
+  }];
+  let hasVerifier = 1;
+}
+
 def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch",
     [MemoryEffects<[MemRead, MemAlloc, MemWrite]>, AttrSizedOperandSegments]> {
   let summary = "a tile of a tensor, copied to fresh shared memory";
@@ -75,18 +105,23 @@ def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch",
     above 1 follow in the map's order. tile-gpu-specialize-warps turns it into a tma_load by the
     producer. With `multicast` both blocks of a cluster fetch the same tile. Where `once` is true
     nobody in the launch reads these bytes later, so that the second-level cache need not keep them.
+    Where `when` is there and false nothing is copied: the memory is for others to fill.
     ```mlir
     %m = tile_gpu.tma_fetch %d [%k, %m]
         : !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
     ```
   }];
   let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates,
-      Optional<I1>:$once, UnitAttr:$multicast);
+      Optional<I1>:$once, Optional<I1>:$when, UnitAttr:$multicast);
   let results = (outs TileGPU_MemDescType:$result);
   let assemblyFormat = [{
-    $descriptor `[` $coordinates `]` (`once` $once^)? (`multicast` $multicast^)? attr-dict
-    `:` type($result)
+    $descriptor `[` $coordinates `]` (`once` $once^)? (`when` $when^)? (`multicast` $multicast^)?
+    attr-dict `:` type($result)
   }];
+  let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$descriptor,
+      "::mlir::ValueRange":$coordinates, "::mlir::Value":$once), [{
+    build($_builder, $_state, result, descriptor, coordinates, once, /*when=*/::mlir::Value());
+  }]>];
   let hasVerifier = 1;
 }
 
@@ -112,16 +147,16 @@ def TileGPU_TmaLoadOp
     Issued by the running thread, which must be one alone; completes on `barrier`, which counts the
     tile's bytes. As many copies as the tile has panels of the swizzle's width, each of the map's
     box. With `multicast` each block of the cluster copies half of them to both, and the barrier
-    counts all. `once` as in `tma_fetch`.
+    counts all. `once` and `when` as in `tma_fetch`.
     ```mlir
     tile_gpu.tma_load %d [%k, %m] into %memory, %barrier : !tile_gpu.memdesc<128x64xf16, #s>
     ```
   }];
   let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates,
       TileGPU_MemDescType:$memory, TileGPU_BarrierType:$barrier, Optional<I1>:$once,
-      UnitAttr:$multicast);
+      Optional<I1>:$when, UnitAttr:$multicast);
   let assemblyFormat = [{
-    $descriptor `[` $coordinates `]` `into` $memory `,` $barrier (`once` $once^)?
+    $descriptor `[` $coordinates `]` `into` $memory `,` $barrier (`once` $once^)? (`when` $when^)?
     (`multicast` $multicast^)? attr-dict
     `:` type($memory)
   }];

@@ -13,6 +13,7 @@
 #include "dialect/AttributeNames.h"
 #include "passes/Analysis/ConstantMemory.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
@@ -173,8 +174,9 @@ private:
     for (TmaFetchOp one : ring.fetches)
       types.push_back(one.getType());
     Location loc = fetch.getLoc();
+    SmallVector<Value> when = getConditions(ring, builder, loc);
     auto slot = RingAcquireOp::create(builder, loc, types, MBarrierType::get(builder.getContext()),
-                                      ring.ring);
+                                      ring.ring, when);
     for (auto [one, tile] : llvm::zip(ring.fetches, slot.getTiles())) {
       SmallVector<Value> coordinates;
       for (Value coordinate : TmaFetchOp(one).getCoordinates())
@@ -183,10 +185,25 @@ private:
       Value once = TmaFetchOp(one).getOnce();
       auto copy = TmaLoadOp::create(
           builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
-          once ? mapping.lookupOrDefault(once) : Value(), TmaFetchOp(one).getMulticast());
+          once ? mapping.lookupOrDefault(once) : Value(),
+          TmaFetchOp(one).getWhen() ? mapping.lookupOrDefault(TmaFetchOp(one).getWhen()) : Value(),
+          TmaFetchOp(one).getMulticast());
       if (Attribute cache = TmaFetchOp(one)->getAttr(cacheName))
         copy->setAttr(cacheName, cache);
     }
+  }
+
+  /// When each of a slot's tiles is copied; empty if all always are.
+  SmallVector<Value> getConditions(const RingFetches &ring, OpBuilder &builder, Location loc) {
+    SmallVector<Value> when;
+    if (llvm::none_of(ring.fetches, [](TmaFetchOp one) { return bool(one.getWhen()); }))
+      return when;
+    for (TmaFetchOp one : ring.fetches) {
+      Value condition = one.getWhen();
+      when.push_back(condition ? mapping.lookupOrDefault(condition)
+                               : Value(arith::ConstantIntOp::create(builder, loc, 1, 1)));
+    }
+    return when;
   }
 
   // Carried values that no copy depends on, accumulators above all, stay behind.

@@ -87,6 +87,9 @@ public:
     // Tiles that a program fetches once are little beside those of its loops.
     if (fetch->hasAttr(cacheName) || !fetch->getParentOfType<scf::ForOp>())
       return;
+    // Different programs may look at the same memory by different views.
+    if (fetch.getDescriptor().getDefiningOp<ViewDescriptorOp>())
+      return;
     Movers movers;
     if (!llvm::all_of(fetch.getCoordinates(), [&](Value at) { return movers.add(at); }))
       return;

@@ -104,6 +104,10 @@ public:
       return failure();
     for (Group &group : groups)
       rewriteConsumer(group);
+    SmallVector<ViewDescriptorOp> unused; // the producer has its own
+    consumer.walk([&](ViewDescriptorOp op) { unused.push_back(op); });
+    for (ViewDescriptorOp op : unused)
+      op.erase();
     for (auto [read, release] : unfenced)
       if (isFenced(read, release))
         release->setAttr(fencedName, builder.getUnitAttr());
@@ -126,7 +130,8 @@ private:
           first = here;
         if (!last || last->isBeforeInBlock(end))
           last = end;
-        perWarp |= !isa<WgmmaOp, ClearFromOp>(user); // clearing ends in a barrier
+        // Clearing and filling end in a barrier.
+        perWarp |= !isa<WgmmaOp, ClearFromOp, AsyncCopyOp>(user);
       }
       if (!first) // nothing reads it
         first = last = fetch;
@@ -471,6 +476,8 @@ private:
   static bool isShared(Operation &op) {
     if (isa<RingOp, BlockIdOp>(op))
       return true;
+    if (isa<ViewDescriptorOp>(op)) // written by one thread
+      return false;
     return isMemoryEffectFree(&op) && op.getNumRegions() == 0 &&
            llvm::none_of(op.getResultTypes(),
                          [](Type type) { return isa<RankedTensorType, MemDescType>(type); });

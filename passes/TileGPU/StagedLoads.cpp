@@ -1,5 +1,7 @@
 // Loads that go by way of shared memory so that they can be copied there ahead of their use.
 #include "passes/TileGPU/StagedLoads.h"
+#include "dialect/TileGPU/SharedMemory.h"
+#include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/LayoutInference.h"
 
@@ -205,6 +207,23 @@ void gatherReads(KernelOp kernel) {
       last = read;
     }
   });
+}
+
+std::string whyNoPieces(Operation *load, RankedTensorType tile, RankedTensorType stored,
+                        LocalAllocOp alloc, const DivisibilityAnalysis &divisibility) {
+  AccessWidth width = getAccessWidth(load, tile, divisibility);
+  SharedLayout shared = getSharedLayout(alloc.getType());
+  int64_t bytes = shared.getElementBytes();
+  SharedAccess places(getLayout(stored), shared);
+  ArrayRef<uint32_t> images = places.getImages(InDim::Register);
+  for (int64_t bit = 0; (int64_t(1) << bit) < width.possible; ++bit)
+    if (bit >= int64_t(images.size()) || images[bit] != bytes << bit)
+      return "its rows lie otherwise in shared memory than in the tensor";
+  if (width.possible * bytes < 4)
+    return "its rows have fewer than 4 bytes that lie together";
+  if (getLayout(tile).getNumRegisters() != getLayout(stored).getNumRegisters())
+    return "its shape is changed";
+  return "";
 }
 
 void forwardStaged(LocalAllocOp alloc) {

@@ -10,6 +10,7 @@
 #define TILE_PASSES_TILEGPU_STAGEDLOADS_H
 
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/Divisibility.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -25,6 +26,12 @@ bool joinsProduct(mlir::Operation *load);
 
 /// Gives what `load` loads a place in shared memory, unless it has one, from which all others read.
 LocalAllocOp stageLoad(mlir::Operation *load);
+
+/// Why cp.async cannot copy the `tile` that `load` loads to where `alloc` puts it in the shape of
+/// `stored`: one piece of a copy must be one piece of shared memory too. Empty if it can.
+std::string whyNoPieces(mlir::Operation *load, mlir::RankedTensorType tile,
+                        mlir::RankedTensorType stored, LocalAllocOp alloc,
+                        const DivisibilityAnalysis &divisibility);
 
 /// Reads all tiles that a product's operand is computed from, which a producer fetches, at one
 /// place ahead of the computation: what orders these reads before the next copies stands there

@@ -185,10 +185,14 @@ private:
       view = subview.getSource();
     }
     result.view = view.getDefiningOp<ViewOp>();
-    // Flat views have extents that no tensor map knows at the launch.
+    // The first dimension of a flat view is the memory, of which one position is taken.
     if (result.view->hasAttr(flatName)) {
-      fail("the program decides on the extents of its view, not the launch");
-      return false;
+      const TensorDim &memory = parts.front().dim;
+      if (memory.tileDim >= 0 || memory.starts.size() != 1 || !memory.ends.empty()) {
+        fail("the program decides on the extents of its view, not the launch");
+        return false;
+      }
+      result.flatStart = memory.starts.front().first;
     }
     return true;
   }
@@ -252,7 +256,7 @@ private:
       fail("its element type is not one of whole bytes");
       return;
     }
-    if (rank > 5) {
+    if (rank - isFlat() > 5) {
       fail(quoteParam() + " has more than 5 dimensions");
       return;
     }
@@ -267,7 +271,7 @@ private:
       for (unsigned d = 0; d < rank; ++d)
         if (parts[d].dim.tileDim == tileDim)
           result.order.push_back(d);
-    for (unsigned d = rank; d-- > 0;)
+    for (unsigned d = rank; d-- > unsigned(isFlat());)
       if (parts[d].dim.tileDim < 0)
         result.order.push_back(d);
     if (result.order.empty() || parts[result.order[0]].dim.tileDim < 0 ||
@@ -300,7 +304,11 @@ private:
     }
   }
 
+  bool isFlat() const { return bool(result.flatStart); }
+
   std::string checkStride(unsigned dim, int64_t bytes) {
+    if (isFlat()) // by the run
+      return "";
     Value stride = result.view.getStrides()[dim];
     int64_t wanted = granule / bytes, divisor = divisibility.getDivisor(stride);
     if (divisor != 0 && divisor % wanted == 0)
@@ -349,7 +357,7 @@ private:
     TensorDim dim = std::move(part.dim);
     std::optional<Linear> extent = bounds.extent(result.view.getResult(), d);
     auto reaches = [&] { return extent && bounds.isNonNegative(Linear(dim.farthest) - *extent); };
-    if (!reaches()) {
+    if (!isFlat() && !reaches()) {
       dim.farthest = farthestOfAll;
       if (!reaches())
         return std::nullopt;

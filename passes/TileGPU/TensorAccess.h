@@ -34,6 +34,9 @@ struct TensorAccess {
   llvm::SmallVector<unsigned>
       order;           ///< the tensor's dimensions, the fastest first, as a map lists them
   std::string problem; ///< empty if it can be
+  /// Of a view of flat memory, which no map of the launcher's describes: the element with which it
+  /// begins. What the run alone knows (extents, strides, this element) is not checked then.
+  mlir::Value flatStart;
 
   /// True if ends cut off positions that the tensor has.
   bool hasEnds() const {

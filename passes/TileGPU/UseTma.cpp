@@ -16,6 +16,7 @@
 #include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/LayoutInference.h"
+#include "passes/TileGPU/ProgramMaps.h"
 #include "passes/TileGPU/StagedLoads.h"
 #include "passes/TileGPU/TargetSupport.h"
 #include "passes/TileGPU/TensorAccess.h"
@@ -193,7 +194,7 @@ public:
   TmaConversion(KernelOp kernel, const DivisibilityAnalysis &divisibility, int64_t limit,
                 bool remarks)
       : kernel(kernel), divisibility(divisibility), bounds(kernel, divisibility), limit(limit),
-        remarks(remarks), builder(kernel) {}
+        remarks(remarks), programMaps(kernel, divisibility), builder(kernel) {}
 
   void run() {
     bool usesWgmma =
@@ -235,6 +236,7 @@ public:
     chooseColumns();
     for (Fetch &fetch : fetches)
       rewrite(fetch);
+    programMaps.finish();
     for (Store &store : stores)
       rewrite(store);
     gatherReads(kernel);
@@ -282,6 +284,8 @@ private:
     }
     if (access.problem.empty() && !fold)
       dropUnusedEnds(access, alloc.getResult());
+    if (access.problem.empty() && access.flatStart)
+      access.problem = programMaps.accept(load, alloc, access);
     if (access.problem.empty() && fold && access.hasEnds())
       access.problem = "an end cuts a tile whose dimensions are joined";
     if (access.problem.empty())
@@ -445,7 +449,8 @@ private:
     int64_t elementBytes = getSharedElementBytes(type.getElementType());
     TensorAccess access = analyzeAccess(
         store, llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank))), bounds, divisibility);
-    if (!access.problem.empty() || kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
+    if (!access.problem.empty() || access.flatStart || kernel->hasAttr(mayAliasName) ||
+        countAccesses(access.view) != 1)
       return std::nullopt;
     RankedTensorType tile = joinRows(cast<RankedTensorType>(value.getType()));
     int64_t columns = takeColumns(access, rank - 1, tile.getDimSize(1)),
@@ -642,8 +647,12 @@ private:
     Location loc = fetch.load.getLoc();
     builder.setInsertionPoint(fetch.load);
     SmallVector<Value> coordinates = makeCoordinates(fetch.access, loc);
-    auto copy = TmaFetchOp::create(builder, loc, fetch.alloc.getType(),
-                                   getDescriptor(fetch.map, loc), coordinates, /*once=*/Value());
+    auto copy =
+        fetch.access.flatStart
+            ? programMaps.fetch(fetch.load, fetch.alloc, fetch.access, fetch.map, coordinates)
+            : TmaFetchOp::create(builder, loc, fetch.alloc.getType(), getDescriptor(fetch.map, loc),
+                                 coordinates,
+                                 /*once=*/Value());
     if (StringAttr cache = fetch.load.getCacheAttr())
       copy->setAttr(cacheName, cache);
     for (auto [d, dim] : llvm::enumerate(fetch.access.dims)) {
@@ -758,6 +767,7 @@ private:
   IndexBounds bounds;
   int64_t limit; // bytes of shared memory
   bool remarks, hasProduct = false;
+  ProgramMaps programMaps;
   OpBuilder builder;
   llvm::SetVector<LocalAllocOp> staged; // for the sake of copies, unless something fetches them
   std::vector<Fetch> fetches;

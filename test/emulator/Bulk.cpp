@@ -155,6 +155,7 @@ const TensorMap *findMap(Warp &w, const Op &op, int lane, uint64_t address) {
       at = &params[offset];
   } else if (address % 64 == 0 && w.block->grid->memory->contains(address, 128)) {
     at = reinterpret_cast<const uint8_t *>(address);
+    checkShown(w, op, lane, address);
   }
   const TensorMap *map = reinterpret_cast<const TensorMap *>(at);
   if (!at || map->mark != TensorMap::magic)

@@ -238,9 +238,9 @@ void Decoder::allow(std::initializer_list<const char *> words) const {
 
 Kernel Decoder::run() {
   static constexpr bool (*families[])(Decoder &, Op &) = {
-      decodeMove,    decodeInteger, decodeFloat32, decodeFloat16, decodeCompare,
-      decodeConvert, decodeCall,    decodeMemory,  decodeAtomic,  decodeWarp,
-      decodeBarrier, decodeMatrix,  decodeWgmma,   decodeCopy,    decodeBulk};
+      decodeMove,   decodeInteger, decodeFloat32, decodeFloat16, decodeCompare,   decodeConvert,
+      decodeCall,   decodeMemory,  decodeAtomic,  decodeWarp,    decodeTensorMap, decodeBarrier,
+      decodeMatrix, decodeWgmma,   decodeCopy,    decodeBulk};
   for (const Instruction &one : function.body) {
     instruction = &one;
     Op op;

@@ -79,6 +79,7 @@ bool decodeMatrix(Decoder &decoder, Op &op);
 bool decodeWgmma(Decoder &decoder, Op &op);
 bool decodeCopy(Decoder &decoder, Op &op);
 bool decodeBulk(Decoder &decoder, Op &op);
+bool decodeTensorMap(Decoder &decoder, Op &op);
 
 /// Does f for each lane of the mask.
 template <class F> inline void eachLane(uint32_t mask, F f) {

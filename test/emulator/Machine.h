@@ -17,6 +17,7 @@
 #include "test/emulator/Ptx.h"
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <unordered_map>
 
@@ -215,6 +216,8 @@ struct Grid {
   uint64_t events = 0;   ///< counts what others may wait for
   uint64_t passedOn = 0; ///< moves of registers that products in flight write
   uint64_t executed = 0; ///< instructions of threads
+  /// Tensor maps in global memory, by address, as a fence has shown them to copies.
+  std::map<uint64_t, std::string> shownMaps;
   void run();
 
 private:

@@ -26,6 +26,11 @@ std::string encodeTensorMap(void *to, int dtype, uint32_t rank, void *address,
                             const uint32_t *steps, int interleave, int swizzle, int promotion,
                             int fill);
 
+struct Warp;
+struct Op;
+/// Reports a map in global memory that no fence has shown to copies, or that breaks a rule.
+void checkShown(Warp &warp, const Op &op, int lane, uint64_t address);
+
 } // namespace emu
 
 #endif

@@ -7,6 +7,7 @@
 // A launcher fills the list from the manifest's `arguments`, which has the same order.
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/LaunchState.h"
@@ -37,6 +38,23 @@ static SmallVector<Attribute> collectTensorMaps(KernelOp kernel) {
       maps.insert(op.getMap());
   }
   return maps.takeVector();
+}
+
+/// Numbers the maps that programs write, and gives each as many places for a block that none is
+/// written while copies by it are under way: one more than there are slots to copy to. Returns the
+/// bytes of scratch memory that they take, 0 if there are none.
+static int64_t placeViewMaps(KernelOp kernel) {
+  int64_t slots = 0, count = 0;
+  kernel.getBody().walk([&](tile::gpu::RingOp ring) {
+    slots += ring.getType().getTiles().empty() ? 0 : ring.getType().getStages();
+  });
+  int64_t copies = llvm::PowerOf2Ceil(slots + 1);
+  Builder builder(kernel);
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](tile::gpu::ViewDescriptorOp op) {
+    op.setNumberAttr(builder.getI64IntegerAttr(count++));
+    op.setCopiesAttr(builder.getI64IntegerAttr(copies));
+  });
+  return count ? tile::gpu::getMapOffset(count, copies) : 0;
 }
 
 /// True if the kernel leaves copies out of shared memory running when it has issued its last
@@ -73,7 +91,9 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
   inputs.append(kernel.getDims().size(), b.getI64Type());
   auto parts = kernel->getAttr(gpu::splitPartsName);
   bool isDynamic = kernel->hasAttr(gpu::dynamicScheduleName);
-  if (parts || isDynamic)
+  int64_t mapBytes = placeViewMaps(kernel);
+  bool hasScratch = parts || isDynamic || mapBytes;
+  if (hasScratch)
     inputs.push_back(LLVM::LLVMPointerType::get(b.getContext(), 1));
   // Behind everything that the caller of a plain kernel passes, so that the source's arguments keep
   // their numbers.
@@ -102,9 +122,9 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
   if (auto programs = kernel->getAttr(gpu::splitProgramsName))
     function->setAttr(gpu::splitProgramsName, programs);
   // Of split loops the size is known when their records are laid out (Part.cpp).
-  if (isDynamic) // one count
-    function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(8));
-  if (parts || isDynamic)
+  if (!parts && hasScratch) // one count, and maps
+    function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(std::max<int64_t>(mapBytes, 8)));
+  if (hasScratch)
     function->setAttr(gpu::scratchArgumentName,
                       b.getI64IntegerAttr(body.getNumArguments() + kernel.getDims().size()));
   if (!maps.empty())

@@ -234,9 +234,17 @@ struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
     // barrier's one arrival, hence one thread does both.
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
     side.waitUntilEmpty();
-    Value full = side.getFullBarrier();
-    inlinePTX(rewriter, loc, {},
-              {full, constantI32(rewriter, loc, side.getLayout().getTransferredBytes())},
+    Value full = side.getFullBarrier(), bytes;
+    if (op.getWhen().empty())
+      bytes = constantI32(rewriter, loc, side.getLayout().getTransferredBytes());
+    for (auto [i, when] : llvm::enumerate(adaptor.getWhen())) {
+      Value own = arith::SelectOp::create(
+          rewriter, loc, when.front(),
+          constantI32(rewriter, loc, side.getLayout().getTransferredBytes(i)),
+          constantI32(rewriter, loc, 0));
+      bytes = bytes ? arith::AddIOp::create(rewriter, loc, bytes, own).getResult() : own;
+    }
+    inlinePTX(rewriter, loc, {}, {full, bytes},
               "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}");
     SmallVector<Value> results = side.getTiles(op.getTiles().size());
     results.push_back(side.getFullBarrierPointer());

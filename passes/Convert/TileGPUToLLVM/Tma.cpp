@@ -116,6 +116,125 @@ struct LowerDescriptor : OpConversionPattern<DescriptorOp> {
   }
 };
 
+/// The map is put together in shared memory, then goes to scratch memory, where the hardware reads
+/// it. The fence orders the writing, and what an earlier launch or map left in caches, before
+/// copies by the map.
+///
+///   scratch   | count | map 0: block 0: copy 0 .. n-1 | block 1 | .. | map 1: ..      128 bytes
+///   each
+///
+/// Copies by the last n-1 maps may still be under way; so the next one goes to the next place.
+struct LowerViewDescriptor : OpConversionPattern<ViewDescriptorOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ViewDescriptorOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    auto function = op->getParentOfType<func::FuncOp>();
+    auto argument = function->getAttrOfType<IntegerAttr>(scratchArgumentName);
+    std::optional<int64_t> offset = getSharedOffset(op);
+    if (!offset || !argument || !op.getNumber() || !op.getCopies())
+      return op.emitError("internal: expected memory for the map");
+    int64_t copies = *op.getCopies();
+    // The place of the latest map, in a variable that LLVM promotes to a register.
+    Value place;
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(&function.getBody().front());
+      place = LLVM::AllocaOp::create(rewriter, loc, LLVM::LLVMPointerType::get(getContext()),
+                                     rewriter.getI32Type(), constantI32(rewriter, loc, 1));
+      LLVM::StoreOp::create(rewriter, loc, constantI32(rewriter, loc, 0), place);
+    }
+    auto getPointer = [&]() -> Value {
+      Value latest = LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), place);
+      Value block = NVVM::BlockIdXOp::create(rewriter, loc, rewriter.getI32Type());
+      Value number = arith::AddIOp::create(
+          rewriter, loc,
+          arith::MulIOp::create(rewriter, loc, block, constantI32(rewriter, loc, copies)), latest);
+      number =
+          arith::MulIOp::create(rewriter, loc, number, constantI32(rewriter, loc, tensorMapBytes));
+      return advance(rewriter, loc,
+                     advance(rewriter, loc, function.getArgument(argument.getInt()),
+                             int32_t(getMapOffset(*op.getNumber(), copies))),
+                     number);
+    };
+    auto branch = scf::IfOp::create(rewriter, loc, adaptor.getWhen(), /*withElseRegion=*/false);
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      Value next = arith::AddIOp::create(
+          rewriter, loc, LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), place),
+          constantI32(rewriter, loc, 1));
+      next = arith::AndIOp::create(rewriter, loc, next, constantI32(rewriter, loc, copies - 1));
+      LLVM::StoreOp::create(rewriter, loc, next, place);
+      write(op, adaptor, rewriter, getSharedPointer(rewriter, loc, *offset), getPointer());
+    }
+    rewriter.replaceOpWithNewOp<LLVM::AddrSpaceCastOp>(op, LLVM::LLVMPointerType::get(getContext()),
+                                                       getPointer());
+    return success();
+  }
+
+private:
+  static void write(ViewDescriptorOp op, OpAdaptor adaptor, OpBuilder &b, Value memory,
+                    Value target) {
+    Location loc = op.getLoc();
+    TensorMapAttr map = op.getMap();
+    Type element = cast<PointerType>(op.getBase().getType()).getElementType();
+    int64_t elementBytes = getSharedElementBytes(element);
+    auto words = VectorType::get(4, b.getI32Type());
+    constexpr int64_t pieceBytes = 16;
+    for (int64_t at = 0; at < tensorMapBytes; at += pieceBytes)
+      LLVM::StoreOp::create(b, loc, arith::ConstantOp::create(b, loc, b.getZeroAttr(words)),
+                            advance(b, loc, memory, int32_t(at)), pieceBytes);
+    Value address = sharedAddress(b, loc, memory);
+    auto replace = [&](const std::string &field, unsigned bits, const std::string &index,
+                       Value value, int64_t constant) {
+      std::string code = "tensormap.replace.tile." + field + ".shared::cta.b1024.b" +
+                         std::to_string(bits) + " [$0], " + index;
+      if (value)
+        inlinePTX(b, loc, {}, {address, value}, code + "$1;",
+                  bits == 64 ? "r,l,~{memory}" : "r,r,~{memory}");
+      else
+        inlinePTX(b, loc, {}, {address}, code + std::to_string(constant) + ";", "r,~{memory}");
+    };
+    auto toI64 = [&](Value value) -> Value {
+      return arith::IndexCastOp::create(b, loc, b.getI64Type(), value);
+    };
+    Value base = advance(b, loc, adaptor.getBase(), adaptor.getStart(), element);
+    replace("global_address", 64, "", LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), base), 0);
+    size_t rank = map.getOrder().size();
+    replace("rank", 32, "", {}, int64_t(rank) - 1);
+    for (size_t i = 0; i < rank; ++i) {
+      std::string index = std::to_string(i) + ", ";
+      replace("box_dim", 32, index, constantI32(b, loc, map.getBox()[i]), 0);
+      replace("global_dim", 32, index,
+              arith::IndexCastOp::create(b, loc, b.getI32Type(), adaptor.getExtents()[i]), 0);
+      replace("element_stride", 32, index, constantI32(b, loc, 1), 0);
+      if (i == 0)
+        continue;
+      Value bytes = arith::MulIOp::create(b, loc, toI64(adaptor.getStrides()[i]),
+                                          arith::ConstantIntOp::create(b, loc, elementBytes, 64));
+      replace("global_stride", 64, std::to_string(i - 1) + ", ", bytes, 0);
+    }
+    // Types by their size: bits are copied as they are, and what does not exist is 0.
+    int64_t type = llvm::Log2_64(elementBytes); // u8, u16, u32
+    constexpr int64_t words64 = 4;              // u64
+    replace("elemtype", 32, "", {}, elementBytes == 8 ? words64 : type);
+    replace("interleave_layout", 32, "", {}, 0);
+    replace("swizzle_mode", 32, "", {},
+            map.getSwizzle() ? llvm::Log2_64(map.getSwizzle() / 16) : 0);
+    replace("fill_mode", 32, "", {}, 0);
+    for (int64_t at = 0; at < tensorMapBytes; at += pieceBytes) {
+      Value piece = LLVM::LoadOp::create(b, loc, words, advance(b, loc, memory, int32_t(at)),
+                                         pieceBytes, /*isVolatile=*/true);
+      LLVM::StoreOp::create(b, loc, piece, advance(b, loc, target, int32_t(at)), pieceBytes);
+    }
+    inlinePTX(b, loc, {}, {target},
+              "fence.proxy.tensormap::generic.release.gpu; "
+              "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;",
+              "l,~{memory}");
+  }
+};
+
 /// One box of a tile: where it starts in the tile, and where it lies in shared memory.
 struct Box {
   SmallVector<int64_t> offsets; // in the map's order
@@ -229,6 +348,10 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
             rewriter.getBoolAttr(false), NVVM::CTAGroupKindAttr(), Value());
       }
     };
+    OpBuilder::InsertionGuard guard(rewriter);
+    if (Value when = adaptor.getWhen())
+      rewriter.setInsertionPointToStart(
+          scf::IfOp::create(rewriter, loc, when, /*withElseRegion=*/false).thenBlock());
     if (!adaptor.getOnce()) {
       copyAll(getCachePolicy(rewriter, loc, op));
     } else {
@@ -564,6 +687,6 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
 } // namespace
 
 void tile::gpu::populateTmaPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerDescriptor, LowerTmaLoad, LowerTmaStore, LowerClearFrom>(converter,
-                                                                             patterns.getContext());
+  patterns.add<LowerDescriptor, LowerViewDescriptor, LowerTmaLoad, LowerTmaStore, LowerClearFrom>(
+      converter, patterns.getContext());
 }

@@ -112,27 +112,33 @@ void tile::gpu::releaseLate(const LateReleases &found) {
     if (release->isBeforeInBlock(wait))
       release->moveAfter(wait);
 
-  builder.setInsertionPointAfter(loop);
+  // Behind the loop the last products are waited for where it is known to have made a trip: the
+  // sums of a loop that makes none would else meet those of products in flight, and ptxas then
+  // serializes all of them (C7515).
+  builder.setInsertionPoint(loop);
+  Value some = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
+                                                   loop.getLowerBound(), loop.getUpperBound());
+  auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), some,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  loop->replaceAllUsesWith(branch.getResults());
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, loop.getInitArgs());
+  loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+  builder.setInsertionPointToEnd(branch.thenBlock());
+  SmallVector<Value> results(loop.getResults());
   int64_t pending = int64_t(found.products.size());
-  for (auto [product, carried] : llvm::zip(found.products, found.carried)) {
-    loc = WgmmaOp(product).getLoc();
-    Value sum = loop.getResult(carried);
-    auto last = WgmmaWaitOp::create(builder, loc, sum.getType(), sum, --pending,
-                                    WgmmaOp(product).getValidAttr());
-    sum.replaceAllUsesExcept(last.getResult(), last);
-  }
-  if (found.releases.empty())
-    return;
-  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
-                                     loop.getUpperBound());
-  auto behind = scf::IfOp::create(builder, loc, some, /*withElseRegion=*/false);
+  for (auto [product, carried] : llvm::zip(found.products, found.carried))
+    results[carried] =
+        WgmmaWaitOp::create(builder, WgmmaOp(product).getLoc(), results[carried].getType(),
+                            results[carried], --pending, WgmmaOp(product).getValidAttr());
+  for (RingReleaseOp release : found.releases)
+    builder.clone(*release);
+  scf::YieldOp::create(builder, loc, results);
   for (RingReleaseOp release : found.releases) {
     builder.setInsertionPoint(release);
     Value isSecond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,
                                            loop.getInductionVar(), loop.getLowerBound());
     auto before = scf::IfOp::create(builder, loc, isSecond, /*withElseRegion=*/false);
-    builder.setInsertionPoint(behind.thenYield());
-    builder.clone(*release);
     release->moveBefore(before.thenYield());
   }
 }

@@ -34,7 +34,6 @@
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
-#include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/PipelineFragments.h"
@@ -204,19 +203,10 @@ private:
       return "its memory may be written while the kernel runs";
     if (getElementBits(copy.tile.getElementType()) < 8)
       return "its elements are parts of bytes";
-    // One piece of a copy must be one piece of shared memory too.
-    AccessWidth width = getAccessWidth(copy.load, copy.tile, divisibility);
-    SharedLayout shared = getSharedLayout(copy.alloc.getType());
-    int64_t bytes = shared.getElementBytes();
-    SharedAccess places(getLayout(copy.stored), shared);
-    ArrayRef<uint32_t> images = places.getImages(InDim::Register);
-    for (int64_t bit = 0; (int64_t(1) << bit) < width.possible; ++bit)
-      if (bit >= int64_t(images.size()) || images[bit] != bytes << bit)
-        return "its rows lie otherwise in shared memory than in the tensor";
-    if (width.possible * bytes < 4)
-      return "its rows have fewer than 4 bytes that lie together";
-    if (getLayout(copy.tile).getNumRegisters() != getLayout(copy.stored).getNumRegisters())
-      return "its shape is changed";
+    if (std::string problem =
+            whyNoPieces(copy.load, copy.tile, copy.stored, copy.alloc, divisibility);
+        !problem.empty())
+      return problem;
     SmallVector<Operation *> products;
     collectProducts(copy.alloc.getResult(), products);
     for (Operation *product : products)

@@ -158,9 +158,12 @@ void scheduleTrip(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) 
       stage(schedule, *staging, consumers);
       return;
     }
-  if (!body.getOps<ClearFromOp>().empty()) { // changes in place what a product reads
+  // What changes in place what a product reads would have to move with the product.
+  bool fills = body.walk([](AsyncCopyOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (fills || !body.getOps<ClearFromOp>().empty()) {
     declined(loop) << (reason.empty() ? "" : reason + "; ") +
-                          "an operand's end is cleared within the trip";
+                          (fills ? "an operand that no fetch brings is copied within the trip"
+                                 : "an operand's end is cleared within the trip");
     return;
   }
   issueEarly(schedule, body);

@@ -32,6 +32,8 @@ std::string tile::gpu::whyNoTurns(scf::ForOp loop) {
   SmallVector<WgmmaOp> products = findInFlight(loop);
   if (products.empty())
     return "none of its products is in flight while the warpgroup computes";
+  if (loop.getBody()->walk([](BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return "its warpgroups meet at a barrier";
   for (Operation *op = products.front(); op != products.back(); op = op->getNextNode())
     if (isa<WgmmaWaitOp>(op))
       return "a product is waited for between the others";

@@ -1,0 +1,53 @@
+// Tensor maps that a program writes itself, for loads through views of flat memory.
+#ifndef TILE_PASSES_TILEGPU_PROGRAMMAPS_H
+#define TILE_PASSES_TILEGPU_PROGRAMMAPS_H
+
+#include "passes/TileGPU/TensorAccess.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
+
+namespace tile::gpu {
+
+/// Writes `tile_gpu.view_descriptor` before loops whose loads fetch by it, and what copies their
+/// tiles where the run's numbers let no map be written.
+class ProgramMaps {
+public:
+  ProgramMaps(KernelOp kernel, const DivisibilityAnalysis &divisibility)
+      : kernel(kernel), divisibility(divisibility), builder(kernel) {}
+
+  /// Why the program cannot write the map of this load's view; empty if it can. Ends that the run
+  /// compares with the view's before the loop are taken from the access.
+  std::string accept(LoadOp load, LocalAllocOp alloc, TensorAccess &access);
+
+  /// The fetch in place of a load that was accepted; its coordinates are in the order of `map`.
+  /// Leaves the load and what stores its tile as they are.
+  TmaFetchOp fetch(LoadOp load, LocalAllocOp alloc, const TensorAccess &access, TensorMapAttr map,
+                   mlir::ValueRange coordinates);
+
+  /// Behind all fetches: what fills their tiles where they do not.
+  void finish();
+
+private:
+  /// What a load's tile is copied from where it is not fetched.
+  struct Copy {
+    TmaFetchOp fetch;
+    AsyncCopyOp copy;     ///< in no block yet
+    mlir::Value possible; ///< a map can be written
+  };
+
+  mlir::Value compare(mlir::arith::CmpIPredicate how, mlir::Value a, int64_t b);
+  mlir::Value isPossible(const TensorAccess &access, TensorMapAttr map, int64_t elementBytes);
+  void fill(mlir::ArrayRef<Copy> copies);
+
+  KernelOp kernel;
+  const DivisibilityAnalysis &divisibility;
+  mlir::OpBuilder builder;
+  /// Ends that must not lie before the view's, of each load: the end and the dimension.
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::pair<mlir::Value, unsigned>>> ends;
+  llvm::MapVector<mlir::Block *, llvm::SmallVector<Copy>> copies;
+};
+
+} // namespace tile::gpu
+
+#endif
