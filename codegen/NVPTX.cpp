@@ -116,6 +116,15 @@ static std::string fixFileTimes(StringRef text) {
   return fixed;
 }
 
+/// Strides that kernels write into tensor maps are bytes to the assemblers of PTX 8.5 and later, and
+/// 16 bytes to those before: these must refuse the text.
+static void requireStridesInBytes(std::string &text) {
+  constexpr StringRef older = ".version 8.4", least = ".version 8.5";
+  if (size_t at = text.find(older);
+      at != std::string::npos && StringRef(text).contains("tensormap.replace"))
+    text.replace(at, older.size(), least.str());
+}
+
 Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   LLVMDiagnostics diagnostics(module.getContext());
   // Lives as long as the program: the context keeps a pointer to it.
@@ -130,7 +139,9 @@ Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   passes.run(module);
   if (Error error = diagnostics.takeError())
     return error;
-  return fixFileTimes(text);
+  std::string fixed = fixFileTimes(text);
+  requireStridesInBytes(fixed);
+  return fixed;
 }
 
 } // namespace tile

@@ -314,6 +314,12 @@ LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer,
       for (Value operand : fetch->getOperands())
         slice.require(operand);
     }
+  // Maps by which the consumers store.
+  consumer.walk([&](ViewDescriptorOp op) {
+    slice.requireAt(op);
+    for (Value operand : op->getOperands())
+      slice.require(operand);
+  });
   OpBuilder builder = OpBuilder::atBlockEnd(&producer);
   return Cloner(slice, rings).cloneBlock(consumer, builder);
 }

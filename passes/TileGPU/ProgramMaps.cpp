@@ -58,6 +58,7 @@ std::string ProgramMaps::accept(LoadOp load, LocalAllocOp alloc, TensorAccess &a
     dim.ends.clear();
     dim.length.reset();
   }
+  loops.insert(loop);
   return "";
 }
 
@@ -101,17 +102,37 @@ TmaFetchOp ProgramMaps::fetch(LoadOp load, LocalAllocOp alloc, const TensorAcces
                               TensorMapAttr map, ValueRange coordinates) {
   Location loc = load.getLoc();
   auto loop = cast<scf::ForOp>(load->getParentOp());
-  ViewOp view = access.view;
   builder.setInsertionPoint(loop);
   Value possible = isPossible(access, map, getSharedElementBytes(alloc.getType().getElementType()));
+  for (auto [end, d] : ends.lookup(load)) {
+    ViewOp view = access.view;
+    Value reaches =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, end, view.getExtents()[d]);
+    possible = arith::AndIOp::create(builder, loc, possible, reaches);
+  }
+  Value descriptor;
+  std::tie(descriptor, possible) = writeBefore(loop, access, map, possible);
+  builder.setInsertionPoint(load);
+  auto fetch = TmaFetchOp::create(builder, loc, alloc.getType(), descriptor, coordinates,
+                                  /*once=*/Value(), /*when=*/possible, /*multicast=*/false);
+  auto copy = AsyncCopyOp::create(builder, loc, load.getView(), load.getStarts(), load.getEnds(),
+                                  /*positions=*/ValueRange(), /*mask=*/Value(), fetch.getResult(),
+                                  /*when=*/Value(), load.getSizesAttr(), load.getStepsAttr(),
+                                  load.getHasEndAttr(), load.getInBoundsAttr(),
+                                  TypeAttr::get(load.getType()),
+                                  TypeAttr::get(alloc.getSource().getType()), load.getCacheAttr());
+  copies[load->getBlock()].push_back({fetch, copy, possible});
+  return fetch;
+}
+
+std::pair<Value, Value> ProgramMaps::writeBefore(scf::ForOp loop, const TensorAccess &access,
+                                                 TensorMapAttr map, Value possible) {
+  ViewOp view = access.view;
+  Location loc = view.getLoc();
   auto require = [&](Value holds) {
     possible = arith::AndIOp::create(builder, loc, possible, holds);
   };
-  for (auto [end, d] : ends.lookup(load))
-    require(
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, end, view.getExtents()[d]));
-  // A map that is written is used: at most as many earlier ones as the ring has slots are, then,
-  // still read by copies.
+  // A map that is written goes with a slot that is used, so that slots limit how many are in use.
   require(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
                                 loop.getUpperBound()));
   auto block =
@@ -122,22 +143,41 @@ TmaFetchOp ProgramMaps::fetch(LoadOp load, LocalAllocOp alloc, const TensorAcces
     extents.push_back(view.getExtents()[d]);
     strides.push_back(view.getStrides()[d]);
   }
-  Value descriptor =
-      ViewDescriptorOp::create(builder, view.getLoc(), DescriptorType::get(builder.getContext()),
-                               view.getBase(), access.flatStart, extents, strides, possible, map,
-                               /*number=*/IntegerAttr(), /*copies=*/IntegerAttr());
-  builder.setInsertionPoint(load);
-  auto fetch = TmaFetchOp::create(builder, loc, alloc.getType(), descriptor, coordinates,
-                                  /*once=*/Value(), /*when=*/possible, /*multicast=*/false);
-  // Where its operands are, until finish() knows the place.
-  auto copy = AsyncCopyOp::create(builder, loc, load.getView(), load.getStarts(), load.getEnds(),
-                                  /*positions=*/ValueRange(), /*mask=*/Value(), fetch.getResult(),
-                                  /*when=*/Value(), load.getSizesAttr(), load.getStepsAttr(),
-                                  load.getHasEndAttr(), load.getInBoundsAttr(),
-                                  TypeAttr::get(load.getType()),
-                                  TypeAttr::get(alloc.getSource().getType()), load.getCacheAttr());
-  copies[load->getBlock()].push_back({fetch, copy, possible});
-  return fetch;
+  Value descriptor = ViewDescriptorOp::create(
+      builder, loc, DescriptorType::get(builder.getContext()), view.getBase(), access.flatStart,
+      extents, strides, possible, map, builder.getI64IntegerAttr(maps++), /*copies=*/IntegerAttr());
+  return {descriptor, possible};
+}
+
+/// True if `value` is there where `op` stands.
+static bool isDefinedBefore(Value value, Operation *op) {
+  Operation *def = value.getDefiningOp();
+  Operation *here = def ? op->getBlock()->findAncestorOpInBlock(*def) : nullptr;
+  return !here || here->isBeforeInBlock(op);
+}
+
+scf::ForOp ProgramMaps::findLoopBefore(Operation *store) {
+  for (Operation *op = store->getPrevNode(); op; op = op->getPrevNode())
+    if (loops.contains(op))
+      return cast<scf::ForOp>(op);
+  return {};
+}
+
+bool ProgramMaps::accept(Operation *store, const TensorAccess &access) {
+  scf::ForOp loop = findLoopBefore(store);
+  ViewOp view = access.view;
+  return loop && !access.hasEnds() && isDefinedBefore(access.flatStart, loop) &&
+         llvm::all_of(view->getOperands(),
+                      [&](Value operand) { return isDefinedBefore(operand, loop); });
+}
+
+std::pair<Value, Value> ProgramMaps::write(Operation *store, const TensorAccess &access,
+                                           TensorMapAttr map) {
+  scf::ForOp loop = findLoopBefore(store);
+  builder.setInsertionPoint(loop);
+  ViewOp view = access.view;
+  int64_t bytes = getSharedElementBytes(view.getType().getElementType());
+  return writeBefore(loop, access, map, isPossible(access, map, bytes));
 }
 
 /// Copies whose tiles are first read behind the last of them share a branch: their slots are one.
@@ -152,6 +192,7 @@ void ProgramMaps::fill(ArrayRef<Copy> copies) {
   Value missing = arith::XOrIOp::create(builder, loc, possible, not1);
   builder.setInsertionPointAfter(last.copy);
   auto branch = scf::IfOp::create(builder, loc, missing, /*withElseRegion=*/false);
+  branch->setAttr(rareName, builder.getUnitAttr());
   for (const Copy &copy : copies) {
     TmaFetchOp(copy.fetch).getWhenMutable().assign(possible);
     copy.copy->moveBefore(branch.thenYield());

@@ -9,6 +9,10 @@
 
 namespace tile::gpu {
 
+/// Of a branch in a loop that is short of registers, and seldom taken: what it computes from the
+/// thread's number is computed in it each time (unit).
+inline constexpr llvm::StringLiteral rareName = "rare";
+
 /// Writes `tile_gpu.view_descriptor` before loops whose loads fetch by it, and what copies their
 /// tiles where the run's numbers let no map be written.
 class ProgramMaps {
@@ -28,6 +32,13 @@ public:
   /// Behind all fetches: what fills their tiles where they do not.
   void finish();
 
+  /// True if the program can write the map of this store's view, behind a loop whose loads were
+  /// accepted: the thread that fetches for the loop writes it too.
+  bool accept(mlir::Operation *store, const TensorAccess &access);
+  /// The map of a store that was accepted, and the condition for its being written.
+  std::pair<mlir::Value, mlir::Value> write(mlir::Operation *store, const TensorAccess &access,
+                                            TensorMapAttr map);
+
 private:
   /// What a load's tile is copied from where it is not fetched.
   struct Copy {
@@ -38,14 +49,20 @@ private:
 
   mlir::Value compare(mlir::arith::CmpIPredicate how, mlir::Value a, int64_t b);
   mlir::Value isPossible(const TensorAccess &access, TensorMapAttr map, int64_t elementBytes);
+  /// Before `loop`: the map, and the condition for its being written, to which `possible` belongs.
+  std::pair<mlir::Value, mlir::Value> writeBefore(mlir::scf::ForOp loop, const TensorAccess &access,
+                                                  TensorMapAttr map, mlir::Value possible);
+  mlir::scf::ForOp findLoopBefore(mlir::Operation *store);
   void fill(mlir::ArrayRef<Copy> copies);
 
   KernelOp kernel;
   const DivisibilityAnalysis &divisibility;
   mlir::OpBuilder builder;
+  int64_t maps = 0; ///< how many there are
   /// Ends that must not lie before the view's, of each load: the end and the dimension.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::pair<mlir::Value, unsigned>>> ends;
   llvm::MapVector<mlir::Block *, llvm::SmallVector<Copy>> copies;
+  llvm::DenseSet<mlir::Operation *> loops; ///< with loads that were accepted
 };
 
 } // namespace tile::gpu

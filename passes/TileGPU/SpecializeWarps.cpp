@@ -104,8 +104,12 @@ public:
       return failure();
     for (Group &group : groups)
       rewriteConsumer(group);
-    SmallVector<ViewDescriptorOp> unused; // the producer has its own
-    consumer.walk([&](ViewDescriptorOp op) { unused.push_back(op); });
+    // The producer has its own, and writes those by which the consumers store.
+    SmallVector<ViewDescriptorOp> unused;
+    consumer.walk([&](ViewDescriptorOp op) {
+      if (op->use_empty())
+        unused.push_back(op);
+    });
     for (ViewDescriptorOp op : unused)
       op.erase();
     for (auto [read, release] : unfenced)
@@ -269,15 +273,17 @@ private:
 
   Plan makePlan() {
     Plan plan;
-    int64_t scratch = 0;
+    int64_t scratch = 0, small = 0;
     kernel.getBody().walk([&](Operation *op) {
       SharedNeed need = getSharedNeed(op);
       if (need.use == SharedUse::ScratchBlock || need.use == SharedUse::ScratchWarp)
         scratch = std::max(scratch, need.bytes);
+      else if (isa<ViewDescriptorOp>(op))
+        small += need.bytes;
       else if (need.use != SharedUse::None && !isa<TmaFetchOp>(op))
         plan.fixed += llvm::alignTo(need.bytes, 1024);
     });
-    plan.fixed += llvm::alignTo(scratch, 1024);
+    plan.fixed += llvm::alignTo(scratch, 1024) + llvm::alignTo(small, 1024);
     plan.beside = plan.fixed;
     for (Group &group : groups) {
       if (findOwner(group) != &group)

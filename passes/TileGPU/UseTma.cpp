@@ -15,6 +15,7 @@
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
+#include "passes/TileGPU/CopyBoxes.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/ProgramMaps.h"
 #include "passes/TileGPU/StagedLoads.h"
@@ -39,8 +40,6 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Extents of one copy are at most this.
-constexpr int64_t maxBox = 256;
 /// Smaller stores gain nothing.
 constexpr int64_t leastStoreBytes = 4096;
 /// Shared memory for all stores of a kernel together, and for all additions.
@@ -68,115 +67,12 @@ struct Store {
   bool cuts = false;     ///< the map lets copies end at any row
 };
 
-/// The longest extent of a box, so that boxes make up `extent`.
-int64_t getBoxExtent(int64_t extent) {
-  int64_t boxes = llvm::divideCeil(extent, maxBox);
-  while (extent % boxes)
-    ++boxes;
-  return extent / boxes;
-}
-
-/// The map of an access whose tile has these extents and lies so in shared memory; null if copies
-/// cannot make it up.
-TensorMapAttr makeMap(MLIRContext *context, const TensorAccess &access, ArrayRef<int64_t> shape,
-                      int64_t swizzle, int64_t elementBytes) {
-  SmallVector<int64_t> order(access.order.begin(), access.order.end()), box, steps;
-  bool full = true; // all faster dimensions fit one box, so that it may span this one, too
-  // Tiles wider than the swizzle lie in panels side by side, whose pattern repeats every 8 rows:
-  // each starts at a multiple.
-  if (swizzle && !access.order.empty()) {
-    int64_t fastest = access.dims[access.order[0]].tileDim, rows = 1;
-    for (auto [d, extent] : llvm::enumerate(shape))
-      if (int64_t(d) != fastest)
-        rows *= extent;
-    if (fastest >= 0 && shape[fastest] * elementBytes > swizzle && rows % 8)
-      return {};
-  }
-  for (unsigned d : access.order) {
-    int64_t tileDim = access.dims[d].tileDim, extent = tileDim < 0 ? 1 : shape[tileDim];
-    if (box.empty()) {
-      box.push_back(swizzle ? swizzle / elementBytes : extent);
-      if (extent * elementBytes % std::max<int64_t>(swizzle, 16) || box[0] > maxBox)
-        return {};
-      continue;
-    }
-    if (extent > 1 && !full)
-      return {};
-    full = extent <= maxBox;
-    box.push_back(getBoxExtent(extent));
-  }
-  for (unsigned d : access.order)
-    steps.push_back(access.dims[d].step);
-  if (llvm::all_of(steps, [](int64_t step) { return step == 1; }))
-    steps.clear();
-  return TensorMapAttr::get(context, access.param, order, box, swizzle, steps);
-}
-
 /// True if only loops with counters and branches stand around `op`.
 bool isInPlainControlFlow(Operation *op) {
   Operation *parent = op->getParentOp();
   while (isa<scf::ForOp, scf::IfOp>(parent))
     parent = parent->getParentOp();
   return isa<KernelOp>(parent);
-}
-
-/// Which extents of a tile in shared memory products by wgmma read, where nothing else reads it:
-/// `used` grows to them. `dims` are the tile's dimensions in the order of `memory`.
-bool addUsedExtents(Value memory, ArrayRef<int64_t> dims, SmallVectorImpl<int64_t> &used) {
-  return llvm::all_of(memory.getUses(), [&](OpOperand &use) {
-    if (auto permute = dyn_cast<MemDescPermuteOp>(use.getOwner())) {
-      SmallVector<int64_t> permuted;
-      for (int64_t d : permute.getPermutation())
-        permuted.push_back(dims[d]);
-      return addUsedExtents(permute.getResult(), permuted, used);
-    }
-    auto product = dyn_cast<WgmmaOp>(use.getOwner());
-    DenseI64ArrayAttr valid = product ? product.getValidAttr() : DenseI64ArrayAttr();
-    if (!valid)
-      return false;
-    int64_t warpsM = 1, warpsN = 1, m = product.getType().getDimSize(0),
-            n = product.getType().getDimSize(1);
-    LinearLayout layout = getLayout(product.getType());
-    for (const Coord &basis : layout.getBases(InDim::Warp))
-      (basis[1] ? warpsN : warpsM) *= 2;
-    unsigned bits = getElementBits(product.getB().getType().getElementType());
-    // Warpgroups multiply as many rows each, and those that share out the columns as many columns.
-    int64_t rows = std::min(m, int64_t(llvm::alignTo(valid[0], std::min(m, 16 * warpsM)))),
-            columns = warpsN > 1 ? n : std::min(n, int64_t(llvm::alignTo(valid[1], 8))),
-            depth = llvm::alignTo(valid[2], 256 / bits);
-    bool isFirst = use.getOperandNumber() == 0;
-    used[dims[0]] = std::max(used[dims[0]], isFirst ? rows : depth);
-    used[dims[1]] = std::max(used[dims[1]], isFirst ? depth : columns);
-    return true;
-  });
-}
-
-/// The extents of the tile that have to be copied, in whole panels; empty if those are all.
-SmallVector<int64_t> getUsedExtents(LocalAllocOp alloc) {
-  MemDescType type = alloc.getType();
-  SmallVector<int64_t> shape(type.getShape()), used(shape.size(), 1);
-  if (shape.size() != 2 || alloc->use_empty() || !addUsedExtents(alloc.getResult(), {0, 1}, used))
-    return {};
-  // Swizzles repeat every 8 rows.
-  int64_t fastest = type.getLayout().getOrder()[0],
-          elements = type.getLayout().getSwizzle() / getSharedElementBytes(type.getElementType());
-  for (int64_t d : {0, 1}) {
-    int64_t unit = d == fastest ? std::max<int64_t>(elements, 1) : 8;
-    used[d] = std::min(shape[d], int64_t(llvm::alignTo(used[d], unit)));
-  }
-  return used == shape ? SmallVector<int64_t>() : used;
-}
-
-/// Gives a tile in shared memory, and what permutes it, its used extents.
-void setUsedExtents(Value memory, ArrayRef<int64_t> used) {
-  memory.setType(cast<MemDescType>(memory.getType()).withUsed(used));
-  for (Operation *user : memory.getUsers())
-    if (auto permute = dyn_cast<MemDescPermuteOp>(user)) {
-      SmallVector<int64_t> permuted;
-      for (int64_t d : permute.getPermutation())
-        permuted.push_back(used[d]);
-      setUsedExtents(permute.getResult(), permuted);
-    }
 }
 
 /// True if products, or loads into registers for whatever use, read the tile in shared memory.
@@ -423,8 +319,14 @@ private:
 
   void collect(StoreOp store) {
     if (std::optional<Store> found = match(store, store.getValue());
-        found && kernel.getParam(found->access.param).getAccess() == Access::Out)
+        found && mayStore(found->access))
       stores.push_back(std::move(*found));
+  }
+
+  /// Of flat memory a program may leave a part as it was.
+  bool mayStore(const TensorAccess &access) {
+    Access kind = kernel.getParam(access.param).getAccess();
+    return kind == Access::Out || (kind == Access::InOut && access.flatStart);
   }
 
   /// Takes atomic additions in f32 whose old values have no use: TMA can reduce into memory.
@@ -449,8 +351,9 @@ private:
     int64_t elementBytes = getSharedElementBytes(type.getElementType());
     TensorAccess access = analyzeAccess(
         store, llvm::to_vector(llvm::reverse(llvm::seq<int64_t>(0, rank))), bounds, divisibility);
-    if (!access.problem.empty() || access.flatStart || kernel->hasAttr(mayAliasName) ||
-        countAccesses(access.view) != 1)
+    if (!access.problem.empty() || kernel->hasAttr(mayAliasName) || countAccesses(access.view) != 1)
+      return std::nullopt;
+    if (access.flatStart && (isa<AtomicOp>(store) || !programMaps.accept(store, access)))
       return std::nullopt;
     RankedTensorType tile = joinRows(cast<RankedTensorType>(value.getType()));
     int64_t columns = takeColumns(access, rank - 1, tile.getDimSize(1)),
@@ -682,8 +585,13 @@ private:
     bool ordered = isOrdered(store.store);
     auto convert = getValue(store).getDefiningOp<ConvertLayoutOp>();
     bool branches = needsBranch(store);
+    Value descriptor, possible;
+    if (store.access.flatStart)
+      std::tie(descriptor, possible) = programMaps.write(store.store, store.access, store.map);
+    else
+      descriptor = getDescriptor(store.map, loc);
     if (branches)
-      branchOnEnds(store, convert);
+      branchOnEnds(store, convert, possible);
     SmallVector<Value> coordinates;
     for (unsigned d : store.access.order)
       coordinates.push_back(store.access.makeStoreCoordinate(builder, loc, d));
@@ -696,9 +604,9 @@ private:
       folded = builder.getDenseI64ArrayAttr(llvm::to_vector(llvm::reverse(shape.drop_back())));
       value = ReshapeOp::create(builder, loc, store.tile, value);
     }
-    auto copy = TmaStoreOp::create(builder, loc, value, getDescriptor(store.map, loc), coordinates,
-                                   store.columns, ordered, isa<AtomicOp>(store.store),
-                                   getStoredColumns(store), folded);
+    auto copy =
+        TmaStoreOp::create(builder, loc, value, descriptor, coordinates, store.columns, ordered,
+                           isa<AtomicOp>(store.store), getStoredColumns(store), folded);
     if (auto cache = store.store->getAttrOfType<StringAttr>("cache"))
       copy->setAttr(cacheName, cache);
     if (!branches)
@@ -715,7 +623,8 @@ private:
 
   /// True if there may be tiles that copies cannot store.
   static bool needsBranch(const Store &store) {
-    return (store.access.hasEnds() && !store.cuts) || store.access.mayStartBefore();
+    return (store.access.hasEnds() && !store.cuts) || store.access.mayStartBefore() ||
+           store.access.flatStart;
   }
 
   /// How many rows of a tile whose first is at `start`, from 0 on, lie before its ends and in the
@@ -734,9 +643,9 @@ private:
 
   /// Leaves the store to tiles that copies cannot store, and the builder where it is for the
   /// others: those that begin in the tensor, and, unless copies end at any row, that no end cuts.
-  void branchOnEnds(Store &store, ConvertLayoutOp convert) {
+  /// `whole` is a further condition, or null.
+  void branchOnEnds(Store &store, ConvertLayoutOp convert, Value whole) {
     Location loc = store.store->getLoc();
-    Value whole;
     auto require = [&](Value value, Value least) {
       Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, value, least);
       whole = whole ? arith::AndIOp::create(builder, loc, whole, holds).getResult() : holds;

@@ -96,6 +96,10 @@ void readStore(Warp &w, BulkCopy &copy) {
     memcpy(&copy.bytes[offset], sharedAt(w, op, -1, swizzled(map, copy.shared + offset), map.bytes),
            map.bytes);
   copy.isRead = true;
+  // The kernel may write the next map there from now on.
+  auto *bytesOfMap = reinterpret_cast<const uint8_t *>(&map);
+  copy.seen.assign(bytesOfMap, bytesOfMap + sizeof map);
+  copy.map = reinterpret_cast<const TensorMap *>(copy.seen.data());
 }
 
 /// Sums of one element in the tensor's type.

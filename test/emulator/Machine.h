@@ -107,6 +107,7 @@ struct BulkCopy {
   bool isStore = false, isRead = false, reduces = false;
   const TensorMap *map = nullptr;
   std::vector<uint8_t> bytes; ///< of a store that have been read
+  std::vector<uint8_t> seen;  ///< its map, which has been read with them
   int64_t coords[5] = {};
   uint32_t shared = 0, barrier = 0, blocks = 0; ///< addresses; a mask of the cluster's blocks
 };

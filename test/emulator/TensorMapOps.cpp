@@ -9,13 +9,13 @@
 namespace emu {
 namespace {
 
-enum Field : uint32_t {
+enum class Field : uint32_t {
   Address,
   Rank,
   Box,
   Extent,
   Stride,
-  Step,
+  ElementStep,
   Type,
   Interleave,
   Swizzle,
@@ -40,27 +40,27 @@ Step replace(Warp &w, const Op &op, uint32_t m) {
     if (op.target > 4)
       fault(IllegalInstruction, w, op, i, "a tensor map has at most 5 dimensions");
     map->mark = TensorMap::magic;
-    switch (op.count) {
-    case Address:
+    switch (Field(op.count)) {
+    case Field::Address:
       map->base = value;
       break;
-    case Rank:
+    case Field::Rank:
       map->rank = uint8_t(value + 1);
       break;
-    case Box:
+    case Field::Box:
       map->box[op.target] = uint16_t(value);
       break;
-    case Extent:
+    case Field::Extent:
       map->extents[op.target] = value ? value : uint64_t(1) << 32;
       break;
-    case Stride:
+    case Field::Stride:
       if (op.target < 4)
         map->strides[op.target + 1] = value;
       break;
-    case Step:
+    case Field::ElementStep:
       map->steps[op.target] = uint8_t(value);
       break;
-    case Type:
+    case Field::Type:
       if (value >= sizeof sizes)
         fault(IllegalInstruction, w, op, i, "there is no such type of elements");
       // As the driver numbers them: without the flushed form between f32 and f64.
@@ -68,7 +68,7 @@ Step replace(Warp &w, const Op &op, uint32_t m) {
       map->bytes = sizes[value];
       map->strides[0] = map->bytes;
       break;
-    case Swizzle:
+    case Field::Swizzle:
       map->swizzle = value ? uint8_t(16 << value) : 0;
       break;
     default:
@@ -142,7 +142,7 @@ bool decodeTensorMap(Decoder &d, Op &op) {
   const std::vector<std::string> &words = d.current().words;
   for (uint32_t field = 0; field < sizeof names / sizeof *names; ++field)
     if (words[3] == names[field]) {
-      bool isOfDimension = field >= Box && field <= Step;
+      bool isOfDimension = field >= uint32_t(Field::Box) && field <= uint32_t(Field::ElementStep);
       op.count = uint8_t(field);
       op.bits = uint8_t(Decoder::bitsOf(d.last()));
       op.target = isOfDimension ? uint32_t(d.operand(1).value) : 0;

@@ -40,18 +40,19 @@ static SmallVector<Attribute> collectTensorMaps(KernelOp kernel) {
   return maps.takeVector();
 }
 
-/// Numbers the maps that programs write, and gives each as many places for a block that none is
-/// written while copies by it are under way: one more than there are slots to copy to. Returns the
-/// bytes of scratch memory that they take, 0 if there are none.
+/// Gives each map that programs write as many places for a block that none is written while copies
+/// by it are under way. The producer writes maps for programs ahead, of which each has a slot at
+/// least, and one that waits for its first; the consumers store by that of their program, and by
+/// the one before. Returns the bytes of scratch memory that they take, 0 if there are none.
 static int64_t placeViewMaps(KernelOp kernel) {
   int64_t slots = 0, count = 0;
   kernel.getBody().walk([&](tile::gpu::RingOp ring) {
     slots += ring.getType().getTiles().empty() ? 0 : ring.getType().getStages();
   });
-  int64_t copies = llvm::PowerOf2Ceil(slots + 1);
+  int64_t copies = llvm::PowerOf2Ceil(slots + 3);
   Builder builder(kernel);
   kernel.getBody().walk<WalkOrder::PreOrder>([&](tile::gpu::ViewDescriptorOp op) {
-    op.setNumberAttr(builder.getI64IntegerAttr(count++));
+    count = std::max(count, int64_t(op.getNumber().value_or(0)) + 1);
     op.setCopiesAttr(builder.getI64IntegerAttr(copies));
   });
   return count ? tile::gpu::getMapOffset(count, copies) : 0;

@@ -8,6 +8,8 @@
 //
 // Where the two have no bit in common, ^ is +, and an access holds the constant as an immediate.
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
+#include "passes/TileGPU/ProgramMaps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -18,7 +20,17 @@ using namespace mlir;
 
 namespace tile::gpu {
 
+/// True where code must not be hoisted out of a branch.
+static bool isRare(OpBuilder &builder) {
+  for (Operation *op = builder.getInsertionBlock()->getParentOp(); op; op = op->getParentOp())
+    if (op->hasAttr(rareName))
+      return true;
+  return false;
+}
+
 Value getThreadId(OpBuilder &builder, Location loc) {
+  if (isRare(builder)) // opaque, so that LLVM keeps in the branch what follows from it
+    return inlinePTX(builder, loc, builder.getI32Type(), {}, "mov.u32 $0, %tid.x;", "=r");
   return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
 }
 

@@ -120,6 +120,9 @@ struct LowerDescriptor : OpConversionPattern<DescriptorOp> {
 /// it. The fence orders the writing, and what an earlier launch or map left in caches, before
 /// copies by the map.
 ///
+/// Consumers that store by a map wait for a slot that the producer has filled, or handed over,
+/// behind its writing; they find its place by counting along.
+///
 ///   scratch   | count | map 0: block 0: copy 0 .. n-1 | block 1 | .. | map 1: ..      128 bytes
 ///   each
 ///
@@ -166,7 +169,8 @@ struct LowerViewDescriptor : OpConversionPattern<ViewDescriptorOp> {
           constantI32(rewriter, loc, 1));
       next = arith::AndIOp::create(rewriter, loc, next, constantI32(rewriter, loc, copies - 1));
       LLVM::StoreOp::create(rewriter, loc, next, place);
-      write(op, adaptor, rewriter, getSharedPointer(rewriter, loc, *offset), getPointer());
+      if (llvm::none_of(op->getUsers(), llvm::IsaPred<TmaStoreOp>))
+        write(op, adaptor, rewriter, getSharedPointer(rewriter, loc, *offset), getPointer());
     }
     rewriter.replaceOpWithNewOp<LLVM::AddrSpaceCastOp>(op, LLVM::LLVMPointerType::get(getContext()),
                                                        getPointer());
@@ -462,6 +466,14 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
                                           group.getThread(), constantI32(rewriter, loc, 0));
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
     Value policy = getCachePolicy(rewriter, loc, op);
+    if (op.getDescriptor().getDefiningOp<ViewDescriptorOp>()) {
+      // Written by another thread.
+      auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      inlinePTX(rewriter, loc, {}, {adaptor.getDescriptor()},
+                "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;", "l,~{memory}");
+    }
 
     // Each thread waits for its own groups: the elected thread has issued them, and the barrier
     // behind the wait tells the others.
