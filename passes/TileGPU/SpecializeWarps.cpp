@@ -40,6 +40,9 @@ namespace {
 /// Registers that the producer gets by with where the products of one block need all there are.
 constexpr int64_t fewRegisters = 24;
 
+/// What it keeps where it computes places and shapes of views, and writes their maps.
+constexpr int64_t mapRegisters = 56;
+
 /// Fetches of one block that one operation waits for.
 struct Group {
   SmallVector<TmaFetchOp> fetches;
@@ -90,6 +93,10 @@ public:
     WarpSpecializeOp split = makeRegions();
     if (crowded || many)
       split->setAttr(producerRegistersName, builder.getI64IntegerAttr(fewRegisters));
+    else if (split.getConsumer()
+                 .walk([](ViewDescriptorOp) { return WalkResult::interrupt(); })
+                 .wasInterrupted())
+      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(mapRegisters));
     if (crowded) {
       split.getConsumer().walk([&](Operation *op) {
         if (isa<LocalAllocOp, TmaStoreOp>(op) && op->getParentOfType<scf::ForOp>())
