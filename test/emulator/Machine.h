@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <unordered_map>
 
 namespace emu {
@@ -217,8 +218,9 @@ struct Grid {
   uint64_t events = 0;   ///< counts what others may wait for
   uint64_t passedOn = 0; ///< moves of registers that products in flight write
   uint64_t executed = 0; ///< instructions of threads
-  /// Tensor maps in global memory, by address, as a fence has shown them to copies.
-  std::map<uint64_t, std::string> shownMaps;
+  /// Tensor maps in global memory as a fence has shown them to copies of a warp: by address, the
+  /// block's index and the warp's number.
+  std::map<std::tuple<uint64_t, uint64_t, unsigned>, std::string> shownMaps;
   void run();
 
 private:
