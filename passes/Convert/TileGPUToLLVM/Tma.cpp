@@ -117,7 +117,7 @@ struct LowerDescriptor : OpConversionPattern<DescriptorOp> {
 };
 
 /// The map is put together in shared memory, then goes to scratch memory, where the hardware reads
-/// it. The fence orders the writing, and what an earlier launch or map left in caches, before
+/// it. A fence orders the writing, and what an earlier launch or map left in caches, before
 /// copies by the map.
 ///
 /// Consumers that store by a map wait for a slot that the producer has filled, or handed over,
@@ -169,15 +169,54 @@ struct LowerViewDescriptor : OpConversionPattern<ViewDescriptorOp> {
           constantI32(rewriter, loc, 1));
       next = arith::AndIOp::create(rewriter, loc, next, constantI32(rewriter, loc, copies - 1));
       LLVM::StoreOp::create(rewriter, loc, next, place);
-      if (llvm::none_of(op->getUsers(), llvm::IsaPred<TmaStoreOp>))
+      if (isWriter(op))
         write(op, adaptor, rewriter, getSharedPointer(rewriter, loc, *offset), getPointer());
     }
-    rewriter.replaceOpWithNewOp<LLVM::AddrSpaceCastOp>(op, LLVM::LLVMPointerType::get(getContext()),
-                                                       getPointer());
+    Value pointer = LLVM::AddrSpaceCastOp::create(
+        rewriter, loc, LLVM::LLVMPointerType::get(getContext()), getPointer());
+    if (isWriter(op))
+      fence(op, adaptor.getWhen(), pointer, rewriter);
+    rewriter.replaceOp(op, pointer);
     return success();
   }
 
 private:
+  /// True for the producer's, false for those of consumers, who store by what it has written.
+  static bool isWriter(ViewDescriptorOp op) {
+    return llvm::none_of(op->getUsers(), llvm::IsaPred<TmaStoreOp>);
+  }
+
+  static bool copies(Operation &op) {
+    return op.walk([](TmaLoadOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  }
+
+  /// One fence behind the last of the maps that are written before the next copies: it waits for
+  /// memory.
+  static void fence(ViewDescriptorOp op, Value when, Value pointer,
+                    ConversionPatternRewriter &rewriter) {
+    for (Operation *next = op->getNextNode(); next && !copies(*next); next = next->getNextNode())
+      if (auto later = dyn_cast<ViewDescriptorOp>(next); later && isWriter(later))
+        return;
+    SmallVector<Value> pointers;
+    for (Operation *before = op->getPrevNode(); before && !copies(*before);
+         before = before->getPrevNode())
+      if (auto earlier = dyn_cast<ViewDescriptorOp>(before); earlier && isWriter(earlier)) {
+        pointers.push_back(rewriter.getRemappedValue(earlier.getResult()));
+        when = arith::OrIOp::create(rewriter, op.getLoc(), when,
+                                    rewriter.getRemappedValue(earlier.getWhen()));
+      }
+    pointers.push_back(pointer);
+    OpBuilder::InsertionGuard guard(rewriter);
+    auto branch = scf::IfOp::create(rewriter, op.getLoc(), when, /*withElseRegion=*/false);
+    rewriter.setInsertionPointToStart(branch.thenBlock());
+    std::string code = "fence.proxy.tensormap::generic.release.gpu;", constraints;
+    for (size_t i = 0; i < pointers.size(); ++i) {
+      code += " fence.proxy.tensormap::generic.acquire.gpu [$" + std::to_string(i) + "], 128;";
+      constraints += "l,";
+    }
+    inlinePTX(rewriter, op.getLoc(), {}, pointers, code, constraints + "~{memory}");
+  }
+
   static void write(ViewDescriptorOp op, OpAdaptor adaptor, OpBuilder &b, Value memory,
                     Value target) {
     Location loc = op.getLoc();
@@ -232,10 +271,6 @@ private:
                                          pieceBytes, /*isVolatile=*/true);
       LLVM::StoreOp::create(b, loc, piece, advance(b, loc, target, int32_t(at)), pieceBytes);
     }
-    inlinePTX(b, loc, {}, {target},
-              "fence.proxy.tensormap::generic.release.gpu; "
-              "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;",
-              "l,~{memory}");
   }
 };
 
