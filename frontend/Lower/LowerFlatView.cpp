@@ -6,6 +6,19 @@
 using namespace mlir;
 using namespace tile;
 
+/// True for an integer of at most 32 bits with a sign: a product of two has 64.
+static bool isNarrow(mlir::Value value) {
+  constexpr int64_t most = std::numeric_limits<int32_t>::max();
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.sge(-most) && constant.sle(most);
+  if (auto dim = value.getDefiningOp<DimOp>())
+    return dim.getDim().getMax() <= most;
+  auto cast = value.getDefiningOp<arith::IndexCastOp>();
+  return cast && cast.getIn().getType().isInteger() &&
+         cast.getIn().getType().getIntOrFloatBitWidth() <= 32;
+}
+
 /// The list's integers as index scalars; nothing after an error.
 std::optional<SmallVector<mlir::Value>> FlatViews::indexList(const Arg &arg, const Twine &what) {
   if (arg.value.kind != SemValue::Kind::List || arg.value.elements->size() > 4) {
@@ -68,7 +81,7 @@ SemValue FlatViews::callView(std::vector<Arg> &args, Range range) {
   // The farthest element is at start + sum of (extent - 1) * stride, and must be less than the
   // length. `fits` stays false once it is, so a product that wraps behind it does no harm.
   // All elements lie in the memory, or none exists. What is left after the start is used up by one
-  // dimension after another; a quotient tells, so that no product wraps around.
+  // dimension after another; a quotient tells where the product might wrap around.
   using Predicate = arith::CmpIPredicate;
   auto compare = [&](Predicate how, mlir::Value a, mlir::Value b) -> mlir::Value {
     return builder.createOrFold<arith::CmpIOp>(location, how, a, b);
@@ -77,19 +90,24 @@ SemValue FlatViews::callView(std::vector<Arg> &args, Range range) {
   mlir::Value fits = compare(Predicate::ult, start, length);
   mlir::Value rest = builder.createOrFold<arith::SubIOp>(location, length, one);
   rest = builder.createOrFold<arith::SubIOp>(location, rest, start);
-  for (auto [extent, stride] : llvm::zip(extents, strides)) {
+  for (auto [extent, written, stride] : llvm::zip(extents, *asked, strides)) {
     mlir::Value last = builder.createOrFold<arith::SubIOp>(location, extent, one);
     last = builder.createOrFold<arith::MaxSIOp>(location, last, zero);
-    mlir::Value steps = builder.createOrFold<arith::MaxSIOp>(location, stride, one);
-    mlir::Value farthest = builder.createOrFold<arith::DivSIOp>(location, rest, steps);
-    // A stride of 0 goes nowhere, however large the extent.
-    mlir::Value reaches = compare(Predicate::sle, last, farthest);
-    reaches =
-        builder.createOrFold<arith::OrIOp>(location, reaches, compare(Predicate::eq, stride, zero));
+    mlir::Value used = builder.createOrFold<arith::MulIOp>(location, last, stride), reaches;
+    if (isNarrow(written) && isNarrow(stride)) {
+      // If nothing is left, the start is not in the memory.
+      reaches = compare(Predicate::sle, used, rest);
+    } else {
+      mlir::Value steps = builder.createOrFold<arith::MaxSIOp>(location, stride, one);
+      mlir::Value farthest = builder.createOrFold<arith::DivSIOp>(location, rest, steps);
+      // A stride of 0 goes nowhere, however large the extent.
+      reaches = compare(Predicate::sle, last, farthest);
+      reaches = builder.createOrFold<arith::OrIOp>(location, reaches,
+                                                   compare(Predicate::eq, stride, zero));
+    }
     reaches = builder.createOrFold<arith::AndIOp>(location, reaches,
                                                   compare(Predicate::sge, stride, zero));
     fits = builder.createOrFold<arith::AndIOp>(location, fits, reaches);
-    mlir::Value used = builder.createOrFold<arith::MulIOp>(location, last, stride);
     rest = builder.createOrFold<arith::SubIOp>(location, rest, used);
   }
   // The memory's own dimension takes the start, the others are those of the view.

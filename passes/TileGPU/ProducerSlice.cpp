@@ -303,6 +303,20 @@ private:
 
 } // namespace
 
+/// Moves the producer's loads to where their places are known: they read what nothing writes, and
+/// their latencies overlap.
+static void loadEarly(Block &producer) {
+  producer.walk([](LoadOp load) {
+    Operation *last = nullptr;
+    for (Value operand : load->getOperands())
+      if (Operation *def = operand.getDefiningOp();
+          def && def->getBlock() == load->getBlock() && (!last || last->isBeforeInBlock(def)))
+        last = def;
+    if (last)
+      load->moveAfter(last);
+  });
+}
+
 /// On entry `producer` is empty; on return it has all copies and the control flow around them, and
 /// the consumers' block still has its fetches.
 LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer,
@@ -321,5 +335,8 @@ LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer,
       slice.require(operand);
   });
   OpBuilder builder = OpBuilder::atBlockEnd(&producer);
-  return Cloner(slice, rings).cloneBlock(consumer, builder);
+  if (failed(Cloner(slice, rings).cloneBlock(consumer, builder)))
+    return failure();
+  loadEarly(producer);
+  return success();
 }
