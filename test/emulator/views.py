@@ -1,6 +1,7 @@
-"""Products through views of flat memory whose place and shape the run reads, on the emulated device:
-matrices whose rows TMA can copy, by maps that programs write, next to others in the same launch;
-many programs of one trip, so that maps follow each other while copies by earlier ones are under way.
+"""Products through views of flat memory whose place and shape the run reads, on the emulated
+device: matrices whose rows TMA can copy, by maps that programs write, next to others in the same
+launch; many programs of one trip, so that maps follow each other while copies by earlier ones are
+under way.
 
 usage: views.py TILEC FOLDER
 """
@@ -42,7 +43,7 @@ def check(name, shapes, step=lambda k: k, gap=0, lost=()):
     m, n, k = (np.array(each, np.int32) for each in zip(*shapes))
     steps = np.array([step(int(each)) for each in k], np.int64)
     begin = lambda areas: np.concatenate([[0], np.cumsum(areas + gap)]).astype(np.int64)
-    a_at, b_at, c_at = begin(m * steps), begin(k.astype(np.int64) * n), begin(m.astype(np.int64) * n)
+    a_at, b_at, c_at = begin(m * steps), begin(k * n), begin(m * n)
     a, b = (rng.integers(-8, 9, at[-1] + 1).astype(np.float16) / 4 for at in (a_at, b_at))
     c = np.full(c_at[-1] + 1, 7, np.float16)
     wanted = c.copy()
@@ -61,12 +62,13 @@ def check(name, shapes, step=lambda k: k, gap=0, lost=()):
         line += ["--arg", f"{key}={os.path.join(FOLDER, key)}.npy"]
     result = os.path.join(FOLDER, "result.npy")
     subprocess.run(line + ["--out", f"c={result}"], check=True)
-    wrong = np.argwhere(abs(np.load(result).astype(np.float32) - wanted) > 2e-3 * abs(wanted) + 1e-2)
+    apart = abs(np.load(result).astype(np.float32) - wanted)
+    wrong = np.argwhere(apart > 2e-3 * abs(wanted) + 1e-2)
     assert not len(wrong), f"{name}: {len(wrong)} wrong, first {wrong[0]}"
 
 
 check("rows of 16 bytes", [(64, 64, 128), (72, 96, 200), (8, 8, 8), (128, 128, 320)])
-check("both kinds", [(64, 64, 64), (65, 70, 33), (80, 72, 136), (3, 5, 7), (64, 64, 65), (16, 8, 72)])
+check("both kinds", [(64, 64, 64), (65, 70, 33), (80, 72, 136), (3, 5, 7), (64, 64, 65)])
 check("places", [(64, 64, 64), (64, 64, 72), (40, 40, 40)], gap=1)
 check("places of 16 bytes", [(64, 64, 64), (64, 64, 72), (40, 40, 40)], gap=8)
 check("rows apart", [(64, 64, 70), (50, 64, 60)], step=lambda k: k + -k % 8 + 8)
