@@ -116,7 +116,7 @@ static std::string fixFileTimes(StringRef text) {
   return fixed;
 }
 
-/// Strides that kernels write into tensor maps are counted in bytes by the assemblers of PTX 8.5 and
+/// Strides that kernels write into tensor maps are counted in bytes by assemblers of PTX 8.5 and
 /// later, in 16 bytes by those before: these must refuse the text.
 static void requireStridesInBytes(std::string &text) {
   constexpr StringRef older = ".version 8.4", least = ".version 8.5";

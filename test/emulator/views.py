@@ -54,8 +54,8 @@ def check(name, shapes, step=lambda k: k, gap=0, lost=()):
         wanted[c_at[g] : c_at[g] + m[g] * n[g]] = (0 * product if g in lost else product).ravel()
     for g in lost:
         a_at[g] = len(a) - 1
-    arrays = dict(a=a, b=b, c=c, m=m, n=n, k=k, a_at=a_at[:-1], a_step=steps, b_at=b_at[:-1])
-    arrays["c_at"] = c_at[:-1]
+    arrays = {"a": a, "b": b, "c": c, "m": m, "n": n, "k": k, "a_at": a_at[:-1], "a_step": steps}
+    arrays |= {"b_at": b_at[:-1], "c_at": c_at[:-1]}
     line = [TILEC, "run", source, "--device", "cuda"]
     for key, value in arrays.items():
         np.save(os.path.join(FOLDER, key + ".npy"), value)
