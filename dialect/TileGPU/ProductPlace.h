@@ -15,12 +15,14 @@ struct ProductPlace {
   int64_t stage = 0;             ///< trips after its own in which it is issued
   int64_t order = 0;             ///< among the products that a trip issues
   std::optional<int64_t> flight; ///< trips after its issue till the wait; none: waited for at once
+  int64_t parts = 1;             ///< along K, that it is issued in, or of which it is one
 
   bool operator==(const ProductPlace &other) const {
-    return std::tie(stage, order, flight) == std::tie(other.stage, other.order, other.flight);
+    return std::tie(stage, order, flight, parts) ==
+           std::tie(other.stage, other.order, other.flight, other.parts);
   }
   friend llvm::hash_code hash_value(const ProductPlace &place) {
-    return llvm::hash_combine(place.stage, place.order, place.flight.value_or(-1));
+    return llvm::hash_combine(place.stage, place.order, place.flight.value_or(-1), place.parts);
   }
 };
 

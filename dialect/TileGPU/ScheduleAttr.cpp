@@ -19,11 +19,14 @@ static ParseResult parsePlace(AsmParser &parser, ProductPlace &place) {
       parser.parseInteger(place.stage) || parser.parseComma() || parser.parseKeyword("order") ||
       parser.parseEqual() || parser.parseInteger(place.order))
     return failure();
-  // The flight is left out where the product is waited for at once.
-  if (succeeded(parser.parseOptionalComma()) &&
-      (parser.parseKeyword("flight") || parser.parseEqual() ||
-       parser.parseInteger(place.flight.emplace())))
-    return failure();
+  // The flight is left out where the product is waited for at once, parts where it is one piece.
+  while (succeeded(parser.parseOptionalComma())) {
+    bool isFlight =
+        !place.flight && place.parts == 1 && succeeded(parser.parseOptionalKeyword("flight"));
+    if ((!isFlight && parser.parseKeyword("parts")) || parser.parseEqual() ||
+        parser.parseInteger(isFlight ? place.flight.emplace() : place.parts))
+      return failure();
+  }
   return parser.parseRParen();
 }
 
@@ -68,6 +71,8 @@ void ScheduleAttr::print(AsmPrinter &printer) const {
     printer << "(stage = " << place.stage << ", order = " << place.order;
     if (place.flight)
       printer << ", flight = " << *place.flight;
+    if (place.parts != 1)
+      printer << ", parts = " << place.parts;
     printer << ")";
   });
   printer << "]";
@@ -98,6 +103,11 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     if (place.stage && !place.flight)
       return emitError() << "a product of stage 1 needs a flight: nothing runs beside it if it is "
                             "waited for at once";
+    if (place.parts < 1 || (place.parts > 1 && (place.stage || !place.flight)))
+      return emitError() << "parts are of stage 0 and in flight, each till the next one is issued, "
+                            "found parts = "
+                         << place.parts << " of stage " << place.stage
+                         << (place.flight ? "" : " without a flight");
     staged |= place.stage > 0;
   }
   if (products.empty())
@@ -127,6 +137,11 @@ std::string ScheduleAttr::describe() const {
              [](const ProductPlace &a, const ProductPlace &b) { return a.order < b.order; });
   SmallVector<std::string> parts;
   int64_t head = 0;
+  if (places.front().parts > 1) {
+    parts.push_back("product 1 is issued in " + std::to_string(places.front().parts) +
+                    " parts along K, each computed while the one before is in flight");
+    places.clear();
+  }
   for (const ProductPlace &place : places) {
     // The last product of stage 0 that was issued: staged ones run beside it.
     head = place.stage ? head : place.order;

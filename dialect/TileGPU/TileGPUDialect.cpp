@@ -641,9 +641,17 @@ LogicalResult FmaDotOp::verify() {
 
 LogicalResult WgmmaOp::verify() {
   auto tile = dyn_cast<RankedTensorType>(getA().getType());
-  return verifyProduct(*this,
-                       tile ? tile.getShape() : cast<MemDescType>(getA().getType()).getShape(),
-                       getB().getType().getShape(), getAcc().getType().getShape(), getValidAttr());
+  ArrayRef<int64_t> a = tile ? tile.getShape() : cast<MemDescType>(getA().getType()).getShape();
+  SmallVector<int64_t> b(getB().getType().getShape());
+  if (std::optional<int64_t> from = getFrom()) {
+    if (!tile || a.size() != 2 || b.size() != 2 || *from < 0 || *from % a[1] ||
+        *from + a[1] > b[0])
+      return emitOpError() << "multiplies a part in registers by rows of b from a multiple of the "
+                              "part's extent along K, found "
+                           << getA().getType() << " by " << getB().getType() << " from " << *from;
+    b[0] = a[1];
+  }
+  return verifyProduct(*this, a, b, getAcc().getType().getShape(), getValidAttr());
 }
 
 /// True if the operation need not run: constants may have made its place impossible.

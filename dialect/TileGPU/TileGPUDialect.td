@@ -102,7 +102,9 @@ def TileGPU_ScheduleAttr : TileGPU_Attr<"Schedule", "schedule"> {
     `stage` is the number of trips after its own in which the product is issued, `order` its place
     among the products that a trip issues, `flight` the number of trips after that in which its
     result is waited for. Flight 0 is the trip that issues it, where the result is first used; a
-    product without `flight` is waited for at once. Words behind the entries:
+    product without `flight` is waited for at once. With `parts = n` a trip's only product is issued
+    in n parts along K, each when its operand in registers is computed and the part before it is in
+    flight; when it has been taken apart, there is an entry for each part. Words behind the entries:
 
     - `vectors_first`: fetched vectors are read before the products,
     - `scale_under`: the sums of staged products are scaled under the products of stage 0, by

@@ -18,6 +18,9 @@ def TileGPU_WgmmaOp
     operands stay as they are, until the wait.
 
     `valid` = [m, n, k]: as of `tile.dot`. Instructions that compute padding alone are left out.
+
+    With `from` k a is a part of a product's first operand, in registers: it meets the rows of b
+    from k on, a multiple of its own extent along K.
     ```mlir
     %d = tile_gpu.wgmma %a, %b, %c
         : !tile_gpu.memdesc<128x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>,
@@ -27,10 +30,10 @@ def TileGPU_WgmmaOp
   }];
   let arguments = (ins AnyTypeOf<[TileGPU_DealtTile, TileGPU_MemDescType]>:$a,
       TileGPU_MemDescType:$b, TileGPU_DealtTile:$acc, UnitAttr:$async, UnitAttr:$is_unsigned,
-      OptionalAttr<DenseI64ArrayAttr>:$valid);
+      OptionalAttr<DenseI64ArrayAttr>:$valid, OptionalAttr<I64Attr>:$from);
   let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc (`async` $async^)? (`unsigned` $is_unsigned^)? attr-dict
+    $a `,` $b (`from` $from^)? `,` $acc (`async` $async^)? (`unsigned` $is_unsigned^)? attr-dict
     `:` type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;

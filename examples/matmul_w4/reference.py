@@ -21,6 +21,8 @@ CASES = [
     Case("M=16 N=1000 K=2048", T="f16", BM=16, BN=32, BK=128),
     Case("M=16 N=136 K=1536", T="f16", SPLIT=4),
     Case("M=3 N=72 K=640", T="bf16", BM=16, BN=64, SPLIT=8),
+    Case("M=150 N=304 K=384", T="bf16", BM=128, BN=256, BK=128),
+    Case("M=264 N=136 K=512", T="f16", BM=256, BN=128, BK=128),
 ]
 
 

@@ -370,7 +370,8 @@ private:
       if (swapped)
         to = transposeTile(builder, to);
       Value product = WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to,
-                                      /*async=*/false, dot.getIsUnsigned(), valid);
+                                      /*async=*/false, dot.getIsUnsigned(), valid,
+                                      /*from=*/IntegerAttr());
       return swapped ? transposeTile(builder, product) : product;
     };
     return addUp(dot, acc, create);

@@ -2,6 +2,7 @@
 #include "passes/TileGPU/PipelineFragments.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/PartTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/PatternMatch.h"
@@ -13,28 +14,6 @@ using namespace mlir;
 namespace tile::gpu {
 
 //===--- Steps ------------------------------------------------------------===//
-
-/// One step of an operand along `dim`: the registers whose elements lie in the first `extent`
-/// positions. None if lanes or warps share what is left out.
-/// The part's layout is the whole's without the register bits that lie behind: the same lanes and
-/// warps, which keeps the load's pattern.
-static RankedTensorType getStepType(RankedTensorType type, unsigned dim, int64_t extent) {
-  LinearLayout layout = getLayout(type);
-  SmallVector<int64_t> shape(type.getShape());
-  shape[dim] = extent;
-  SmallVector<Coord> registers;
-  for (const Coord &basis : layout.getBases(InDim::Register))
-    if (basis[dim] < extent)
-      registers.push_back(basis);
-  // A lane that holds positions behind the first step would have nothing to do in it.
-  for (InDim in : {InDim::Lane, InDim::Warp})
-    for (const Coord &basis : layout.getBases(in))
-      if (basis[dim] >= extent)
-        return {};
-  return withLayout(
-      RankedTensorType::get(shape, type.getElementType()),
-      LinearLayout(shape, registers, layout.getBases(InDim::Lane), layout.getBases(InDim::Warp)));
-}
 
 /// The load of an operand from shared memory, if it can be made later, right before `product`.
 /// Later is right only if nothing in between writes memory, and if nobody else reads the load.
@@ -82,7 +61,7 @@ static void splitProduct(MmaOp product) {
     return;
   auto makeOperand = [&](Value value, unsigned dim) {
     return SteppedOperand{value, getMovableLoad(value, product), dim,
-                          getStepType(cast<RankedTensorType>(value.getType()), dim, extent)};
+                          getPartType(cast<RankedTensorType>(value.getType()), dim, extent)};
   };
   SteppedOperand a = makeOperand(product.getA(), 1), b = makeOperand(product.getB(), 0);
   if ((!a.load && !b.load) || !a.type || !b.type)

@@ -196,10 +196,11 @@ SmallVector<Piece> makePieces(const Plan &plan, unsigned words) {
 }
 
 /// The text of a product. Operand numbers: the pieces' accumulators, `words` in all, then A (a
-/// descriptor or its words, by rows, then steps), then B's descriptor.
+/// descriptor or its words, by rows, then steps), then B's descriptor, of which the product begins
+/// at row `from`.
 std::string writeProduct(const Plan &plan, const Instruction &instruction, ArrayRef<Piece> pieces,
                          unsigned words, const WgmmaDescriptor *a, const WgmmaDescriptor &b,
-                         bool fromZero, bool async) {
+                         int64_t from, bool fromZero, bool async) {
   unsigned wordsA = 4 * plan.usedSteps * plan.usedRowBlocks;
   unsigned first = words, descriptorB = words + (a ? 1 : wordsA);
   bool transposes = StringRef(instruction.a).ends_with("f16");
@@ -219,8 +220,8 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, Array
       if (a)
         out << "add.s64 a, $" << first << ", " << a->getOffset(piece.row, step * plan.k) / 16
             << ";\n";
-      out << "add.s64 b, $" << descriptorB << ", " << b.getOffset(piece.column, step * plan.k) / 16
-          << ";\n"
+      out << "add.s64 b, $" << descriptorB << ", "
+          << b.getOffset(piece.column, from + step * plan.k) / 16 << ";\n"
           << "wgmma.mma_async.sync.aligned.m64n" << piece.columns << "k" << plan.k << "."
           << instruction.acc << "." << instruction.a << "." << instruction.b << " ";
       list(next, piece.words);
@@ -278,7 +279,7 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     MemDescType memoryB = op.getB().getType();
     Type elementA =
         tileA ? tileA.getElementType() : cast<MemDescType>(op.getA().getType()).getElementType();
-    int64_t depth = memoryB.getShape()[0];
+    int64_t depth = tileA ? tileA.getDimSize(1) : memoryB.getShape()[0];
     auto instruction = selectInstruction(elementA, memoryB.getElementType(),
                                          op.getType().getElementType(), op.getIsUnsigned());
     if (!instruction)
@@ -326,7 +327,7 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
         llvm::append_range(tied, ArrayRef(all).slice(piece.first, piece.words));
     }
     std::string text = writeProduct(*plan, *instruction, pieces, used, a ? &*a : nullptr, b,
-                                    fromZero, op.getAsync());
+                                    op.getFrom().value_or(0), fromZero, op.getAsync());
     Value result = createAsm(rewriter, loc, text, word, used, inputs, tied);
     // Padding is 0, so that no register carries it through a loop.
     SmallVector<Value> sums(words);

@@ -5,6 +5,7 @@
 // that is there already is left alone, one that is not possible is an error: the pass that decides
 // does not ask for it, and a hand may.
 #include "passes/TileGPU/Schedule/IssueOrder.h"
+#include "passes/TileGPU/Schedule/ProductParts.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 #include "passes/TileGPU/Schedule/Staging.h"
 
@@ -71,6 +72,8 @@ LogicalResult applyToTrips(scf::ForOp loop, int64_t &rings) {
   LoopSchedule schedule = LoopSchedule::of(loop);
   if (llvm::any_of(schedule.products, [](WgmmaOp product) { return product.getAsync(); }))
     return success(); // realised
+  if (!schedule.isEmpty() && schedule.places.front().parts > 1)
+    return applyParts(loop, schedule);
   if (schedule.isStaged())
     return applyStages(loop, schedule, rings);
   // Operands that a producer fetches have their rings later.

@@ -156,7 +156,8 @@ private:
       products.push_back(WgmmaOp::create(builder, product.getLoc(), product.getType(),
                                          getKept(state, product.getA()), b,
                                          mapping.lookupOrDefault(product.getAcc()), async,
-                                         product.getIsUnsigned(), product.getValidAttr()));
+                                         product.getIsUnsigned(), product.getValidAttr(),
+                                         product.getFromAttr()));
     }
     return products;
   }

@@ -19,6 +19,7 @@
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/Schedule/IssueOrder.h"
+#include "passes/TileGPU/Schedule/ProductParts.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 #include "passes/TileGPU/Schedule/Staging.h"
 
@@ -139,6 +140,11 @@ void scheduleTrip(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) 
     declined(loop) << why;
     return;
   }
+  std::string noParts;
+  if (std::optional<int64_t> parts = findPartCount(loop, noParts)) {
+    schedule.places.front() = {0, 0, 0, *parts};
+    return;
+  }
   SmallVector<WgmmaOp> heads, others;
   for (WgmmaOp product : schedule.products) {
     bool isHead = llvm::none_of(schedule.products, [&](WgmmaOp other) {
@@ -183,6 +189,8 @@ void dropImpossibleFlights(scf::ForOp loop, LoopSchedule &schedule) {
 /// Decides on what goes from trip to trip in a loop of the consumers.
 void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) {
   std::string reason;
+  if (schedule.places.front().parts > 1)
+    return; // warpgroups multiply and compute at once
   if (consumers.isAlone()) {
     if (findLateReleases(loop, reason))
       for (ProductPlace &place : schedule.places)

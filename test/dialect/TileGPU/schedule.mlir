@@ -3,8 +3,10 @@
 
 // CHECK: plain = #tile_gpu.schedule<[(stage = 0, order = 1), (stage = 0, order = 0, flight = 1)]>
 // CHECK-SAME: words = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)], vectors_first, scale_under, turns, peek>
+// CHECK-SAME: xparts = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0, parts = 4)]>
 module attributes {test.plain = #tile_gpu.schedule<[(stage = 0, order = 1), (stage = 0, order = 0, flight = 1)]>,
-  test.words = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)], peek, turns, scale_under, vectors_first>} {}
+  test.words = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)], peek, turns, scale_under, vectors_first>,
+  test.xparts = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0, parts = 4)]>} {}
 
 // -----
 
@@ -40,3 +42,8 @@ module attributes {test.s = #tile_gpu.schedule<[(stage = 0, order = 0)], scale_u
 
 // expected-error @below {{peek needs turns: alone, a warpgroup waits for its products first}}
 module attributes {test.s = #tile_gpu.schedule<[(stage = 0, order = 0)], peek>} {}
+
+// -----
+
+// expected-error @below {{parts are of stage 0 and in flight, each till the next one is issued, found parts = 2 of stage 0 without a flight}}
+module attributes {test.s = #tile_gpu.schedule<[(stage = 0, order = 0, parts = 2)]>} {}
