@@ -195,15 +195,15 @@ std::optional<SmallVector<int64_t>> matchTensorMap(TensorMapAttr map, ArrayRef<i
 }
 
 /// Rows of one copy lie together, panel by panel, as the box wants them.
-SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns) {
+SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns, int64_t height) {
   RankedTensorType type = store.getValue().getType();
   TensorMapAttr map = getTensorMap(store.getDescriptor());
   int64_t rows = 1;
   for (int64_t extent : map ? map.getBox().drop_front() : ArrayRef<int64_t>())
     rows *= extent;
   if (rows == 1)
-    rows = type.getDimSize(0);
-  return SharedLayout::staging({type.getDimSize(0), columns},
+    rows = height;
+  return SharedLayout::staging({height, columns},
                                getSharedElementBytes(type.getElementType()),
                                map ? map.getSwizzle() : 0, rows);
 }
@@ -240,7 +240,8 @@ SharedNeed ViewDescriptorOp::getSharedNeed() {
 }
 
 SharedNeed TmaStoreOp::getSharedNeed() {
-  return {SharedUse::Persistent, getStagingLayout(*this, getColumns()).getBytes(), 1024};
+  int64_t height = getRows().value_or(getValue().getType().getDimSize(0));
+  return {SharedUse::Persistent, getStagingLayout(*this, getColumns(), height).getBytes(), 1024};
 }
 
 SharedNeed ConvertLayoutOp::getSharedNeed() {

@@ -66,9 +66,9 @@ int64_t getAtomicBytes(AtomicOp op);
 int64_t getReductionBytes(mlir::RankedTensorType source, std::optional<int64_t> axis,
                           llvm::ArrayRef<int64_t> elementBytes);
 
-/// Where a store leaves `columns` columns of its tile for the hardware to copy: blocks of as many
-/// rows as a copy has.
-SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns);
+/// Where a store leaves `columns` columns of `height` rows of its tile for the hardware to copy:
+/// blocks of as many rows as a copy has.
+SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns, int64_t height);
 /// The map behind a descriptor; null if that is not known.
 TensorMapAttr getTensorMap(mlir::Value descriptor);
 /// Bytes of a tensor map, which are also its alignment.

@@ -8,7 +8,9 @@
 //
 // Chunks go through the same memory one after the other: a thread stores its registers of the
 // chunk, then the group's first thread copies the group's blocks. Where no two groups write to one
-// block (isPrivate), a group waits for its own threads alone; else all threads are one group.
+// block (isPrivate), a group waits for its own threads alone; else all threads are one group. A
+// product that was computed transposed has its columns shared out among warps, and rows in
+// registers: its chunks are of fewer rows.
 #include "dialect/TileGPU/StorePlan.h"
 
 #include "llvm/ADT/STLExtras.h"
@@ -35,6 +37,21 @@ int64_t getBlockRows(const LinearLayout &layout, bool byWarp) {
   return rows;
 }
 
+int64_t getStagedRows(const LinearLayout &layout, int64_t elementBytes, int64_t bytes) {
+  int64_t rows = layout.getShape()[0], shared = 1, columns = 1; // rows that threads share out
+  for (InDim in : {InDim::Lane, InDim::Warp})
+    for (const Coord &basis : layout.getBases(in)) {
+      shared = std::max(shared, 2 * basis[0]);
+      columns = std::max(columns, 2 * basis[1]);
+    }
+  if (rows * columns * elementBytes <= bytes)
+    return 0;
+  while (rows * columns * elementBytes > bytes)
+    rows /= 2;
+  // Two chunks of half as many take turns.
+  return rows / 2 >= shared ? rows : 0;
+}
+
 /// Adds what XOR with `image` makes of the numbers so far, unless they hold it already.
 static void span(SmallVectorImpl<int64_t> &numbers, int64_t image) {
   if (is_contained(numbers, image))
@@ -45,19 +62,22 @@ static void span(SmallVectorImpl<int64_t> &numbers, int64_t image) {
 
 std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t columns,
                                         int64_t blockRows, int64_t blockColumns, bool ordered,
-                                        bool byWarp) {
+                                        bool byWarp, int64_t rows) {
   StorePlan plan;
+  int64_t height = rows ? rows : layout.getShape()[0];
+  auto isPowerOf2 = [](int64_t number) { return (number & (number - 1)) == 0; };
   unsigned groupWarpBits = byWarp ? 0 : warpgroupBits;
   plan.groupWarps = 1 << groupWarpBits;
   SmallVector<Coord> kept;
   SmallVector<unsigned> keptBits, chunkBits; // of a register's number
   ArrayRef<Coord> registers = layout.getBases(InDim::Register);
   for (unsigned bit = 0; bit < registers.size(); ++bit) {
-    if (registers[bit][1] < columns) {
+    auto [row, column] = std::pair(registers[bit][0], registers[bit][1]);
+    if (row < height && column < columns) {
       kept.push_back(registers[bit]);
       keptBits.push_back(bit);
-    } else if (registers[bit][0] || registers[bit][1] % columns ||
-               registers[bit][1] & (registers[bit][1] - 1)) {
+    } else if ((row && column) || row % height * (row >= height) || !isPowerOf2(row) ||
+               column % columns * (column >= columns) || !isPowerOf2(column)) {
       return std::nullopt;
     }
   }
@@ -67,11 +87,17 @@ std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t colu
       return std::nullopt;
     chunkBits.push_back(found - registers.begin());
   }
+  for (int64_t row = height; row < layout.getShape()[0]; row *= 2) {
+    auto found = find(registers, Coord{row, 0});
+    if (found == registers.end())
+      return std::nullopt;
+    chunkBits.push_back(found - registers.begin());
+  }
   for (InDim dim : {InDim::Lane, InDim::Warp})
     for (const Coord &basis : layout.getBases(dim))
-      if (basis[1] >= columns)
+      if (basis[0] >= height || basis[1] >= columns)
         return std::nullopt;
-  plan.chunk = LinearLayout({layout.getShape()[0], columns}, kept, layout.getBases(InDim::Lane),
+  plan.chunk = LinearLayout({height, columns}, kept, layout.getBases(InDim::Lane),
                             layout.getBases(InDim::Warp));
   auto deposit = [](unsigned value, ArrayRef<unsigned> bits) {
     int64_t number = 0;
@@ -111,11 +137,11 @@ std::optional<StorePlan> StorePlan::get(const LinearLayout &layout, int64_t colu
     span(allColumns, basis[1]);
   }
   if (!plan.isPrivate && byWarp)
-    return get(layout, columns, blockRows, blockColumns, ordered, /*byWarp=*/false);
+    return get(layout, columns, blockRows, blockColumns, ordered, /*byWarp=*/false, rows);
   if (!plan.isPrivate) {
     plan.rows.clear();
     plan.columns.clear();
-    for (int64_t row = 0; row < layout.getShape()[0]; row += blockRows)
+    for (int64_t row = 0; row < height; row += blockRows)
       plan.rows.push_back(row);
     for (int64_t column = 0; column < columns; column += blockColumns)
       plan.columns.push_back(column);

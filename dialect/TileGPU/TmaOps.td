@@ -169,7 +169,7 @@ def TileGPU_TmaStoreOp
   let description = [{
     Waits till the staging memory's last copy has been read, stores the tile there (stmatrix where
     it fits), and starts the copy; does not wait for it. `columns` along the fastest dimension are
-    staged at once. Warpgroups whose rows are their own synchronise alone. With `ordered`, waits
+    staged at once, with `rows` of so many rows. Warpgroups whose rows are their own synchronise alone. With `ordered`, waits
     till the copy is written: in loops that may write the same place again. With `add`, what lies
     there is added to, each element as one step, in no order with other accesses. Where the map cuts
     the rows, their first coordinate is how many of the tile's are stored, from 0 on, and the
@@ -185,7 +185,8 @@ def TileGPU_TmaStoreOp
   }];
   let arguments = (ins TileGPU_DealtTile:$value, TileGPU_DescriptorType:$descriptor,
       Variadic<Index>:$coordinates, I64Attr:$columns, UnitAttr:$ordered, UnitAttr:$add,
-      OptionalAttr<I64Attr>:$stored, OptionalAttr<DenseI64ArrayAttr>:$folded);
+      OptionalAttr<I64Attr>:$stored, OptionalAttr<DenseI64ArrayAttr>:$folded,
+      OptionalAttr<I64Attr>:$rows);
   let assemblyFormat = "$value `,` $descriptor `[` $coordinates `]` attr-dict `:` type($value)";
   let hasVerifier = 1;
 }

@@ -1,6 +1,7 @@
 // Chooses the instructions for dots by target, element types and extents, and the number of warps
 // that suits them.
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/LayoutInference.h"
 
@@ -70,12 +71,12 @@ static Extents getExtents(DotOp dot) {
 }
 
 /// wgmma has 64 rows at least and 8 columns at least: a low and wide product is computed
-/// transposed.
+/// transposed, and one whose second operand registers can hold.
 bool tile::gpu::isSwapped(DotOp dot) {
   if (dot.getType().getRank() != 2)
     return false;
   auto [m, n, k] = getExtents(dot);
-  return m < 64 && m >= 8 && n >= 64;
+  return m >= 8 && n >= 64 && (m < 64 || isBetterSwapped(dot));
 }
 
 /// Extents of the product as wgmma computes it.

@@ -34,8 +34,8 @@ DotKind chooseDotKind(DotOp dot, const KernelShape &shape);
 /// has none.
 std::string explainNoWgmma(DotOp dot, const KernelShape &shape);
 
-/// True if a dot for wgmma has too few rows and is computed transposed: the product of b's
-/// transpose and a's.
+/// True if a dot for wgmma has too few rows, or b alone is computed, in registers, and it is
+/// computed transposed: the product of b's transpose and a's.
 bool isSwapped(DotOp dot);
 
 /// Warps along M and N for a dot's result; for that of the transposed product where the dot is

@@ -148,19 +148,17 @@ private:
 
 } // namespace
 
-std::optional<HeldOperand> tile::gpu::getHeldOperand(DotOp dot, const KernelShape &shape) {
-  if (!isa<scf::ForOp>(dot->getParentOp()) || chooseDotKind(dot, shape) != DotKind::Wgmma)
-    return std::nullopt;
-  bool swapped = isSwapped(dot);
+/// The operand of `dot`, computed transposed or not, that `warpsM` warps along the product's rows
+/// would hold; loads are of `vector` neighbours where nothing asks for more.
+static std::optional<HeldOperand> hold(DotOp dot, bool swapped, unsigned warpsM,
+                                       const KernelShape &shape) {
   Value tile = swapped ? dot.getB() : dot.getA();
   auto type = cast<RankedTensorType>(tile.getType());
   int64_t bits = getBits(tile);
-  auto [warpsM, warpsN] = chooseWarps(dot, shape);
-  // Warps along N would compute the same once more.
-  if (warpsN > 1 || bits > widestOperand)
+  if (bits > widestOperand)
     return std::nullopt;
   int64_t rows = type.getDimSize(swapped ? 1 : 0), depth = type.getDimSize(swapped ? 0 : 1);
-  LinearLayout layout = LinearLayout::mmaOperand(0, rows, depth, bits, warpsM, warpsN),
+  LinearLayout layout = LinearLayout::mmaOperand(0, rows, depth, bits, warpsM, /*warpsN=*/1),
                blocked = LinearLayout::blocked(type.getShape(), ArrayRef<unsigned>{1, 0},
                                                shape.vector, shape.numWarps);
   if (swapped)
@@ -178,4 +176,35 @@ std::optional<HeldOperand> tile::gpu::getHeldOperand(DotOp dot, const KernelShap
   if (held.reads > stored.reads + stores + moreReads)
     return std::nullopt;
   return HeldOperand{tile, layout, held.loads};
+}
+
+std::optional<HeldOperand> tile::gpu::getHeldOperand(DotOp dot, const KernelShape &shape) {
+  if (!isa<scf::ForOp>(dot->getParentOp()) || chooseDotKind(dot, shape) != DotKind::Wgmma)
+    return std::nullopt;
+  auto [warpsM, warpsN] = chooseWarps(dot, shape);
+  // Warps along N would compute the same once more.
+  return warpsN > 1 ? std::nullopt : hold(dot, isSwapped(dot), warpsM, shape);
+}
+
+/// True for a tile that goes to the product as it was loaded.
+static bool isLoaded(Value tile) {
+  while (auto permute = tile.getDefiningOp<PermuteOp>())
+    tile = permute.getSource();
+  return isa_and_nonnull<LoadOp>(tile.getDefiningOp());
+}
+
+bool tile::gpu::isBetterSwapped(DotOp dot) {
+  auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
+  if (!loop || !isLoaded(dot.getA()) || isLoaded(dot.getB()))
+    return false;
+  // What else meets the sum would have to be exchanged between threads in each trip.
+  auto variable = dyn_cast<BlockArgument>(dot.getAcc());
+  if (!variable || variable.getOwner() != loop.getBody() || !variable.hasOneUse() ||
+      !dot->hasOneUse() || !isa<scf::YieldOp>(*dot->user_begin()))
+    return false;
+  // By two warpgroups where there are rows for them, as most products are.
+  KernelShape shape;
+  int64_t columns = dot.getType().getShape().back();
+  shape.numWarps = columns >= 128 ? 8 : 4;
+  return hold(dot, /*swapped=*/true, shape.numWarps, shape).has_value();
 }

@@ -21,6 +21,11 @@ struct HeldOperand {
 /// no barrier.
 std::optional<HeldOperand> getHeldOperand(DotOp dot, const KernelShape &shape);
 
+/// True if each trip of a loop computes the second operand of a product and loads the first, and
+/// threads may as well hold what they compute: wgmma reads its first operand alone from registers,
+/// so the transposed product is better.
+bool isBetterSwapped(DotOp dot);
+
 } // namespace tile::gpu
 
 #endif

@@ -65,6 +65,7 @@ struct Store {
   int64_t columns;       ///< staged at once
   int64_t storedColumns; ///< of the tile; further ones are padding
   bool cuts = false;     ///< the map lets copies end at any row
+  int64_t rows = 0;      ///< staged at once; 0: all
 };
 
 /// True if only loops with counters and branches stand around `op`.
@@ -369,6 +370,11 @@ private:
     // Each warp stages its own rows of a tile that is added, since additions may stand in a loop
     // and must not wait for other warps; a result is stored once, by few and large copies.
     int64_t left = getBlockRows(getLayout(tile), /*byWarp=*/isa<AtomicOp>(store));
+    int64_t rows = rank == 2 && isa<StoreOp>(store) && !access.hasEnds()
+                       ? getStagedRows(getLayout(tile), elementBytes, stagingBytes)
+                       : 0;
+    if (rows) // two chunks of half as many take turns
+      left = std::min(left, rows / 2);
     SmallVector<int64_t> box(type.getShape());
     box.back() = columns;
     for (int64_t &extent : llvm::reverse(MutableArrayRef(box).drop_back())) {
@@ -394,7 +400,7 @@ private:
       box.insert(box.begin() + 2, 1);
       map = TensorMapAttr::get(kernel.getContext(), map.getParam(), order, box, map.getSwizzle());
     }
-    return Store{store, value, tile, std::move(access), map, 0, columns, cuts};
+    return Store{store, value, tile, std::move(access), map, 0, columns, cuts, rows};
   }
 
   /// The type of a tile as rows of its last dimension, in the same registers.
@@ -492,9 +498,11 @@ private:
     if (columns > std::max<int64_t>(llvm::bit_floor(uint64_t(store.storedColumns)),
                                     store.map.getBox()[0]) ||
         !StorePlan::get(layout, columns, getBlockRows(layout, isa<AtomicOp>(store.store)),
-                        store.map.getBox()[0], isOrdered(store.store)))
+                        store.map.getBox()[0], isOrdered(store.store), /*byWarp=*/false,
+                        store.rows))
       return std::nullopt;
-    return type.getDimSize(0) * columns * getSharedElementBytes(type.getElementType());
+    return (store.rows ? store.rows : type.getDimSize(0)) * columns *
+           getSharedElementBytes(type.getElementType());
   }
 
   /// As many columns at once for each store as shared memory allows; drops stores for which there
@@ -604,9 +612,10 @@ private:
       folded = builder.getDenseI64ArrayAttr(llvm::to_vector(llvm::reverse(shape.drop_back())));
       value = ReshapeOp::create(builder, loc, store.tile, value);
     }
-    auto copy =
-        TmaStoreOp::create(builder, loc, value, descriptor, coordinates, store.columns, ordered,
-                           isa<AtomicOp>(store.store), getStoredColumns(store), folded);
+    auto copy = TmaStoreOp::create(
+        builder, loc, value, descriptor, coordinates, store.columns, ordered,
+        isa<AtomicOp>(store.store), getStoredColumns(store), folded,
+        store.rows ? builder.getI64IntegerAttr(store.rows) : IntegerAttr());
     if (auto cache = store.store->getAttrOfType<StringAttr>("cache"))
       copy->setAttr(cacheName, cache);
     if (!branches)

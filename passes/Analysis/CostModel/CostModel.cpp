@@ -144,10 +144,13 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   return operations / (rate * efficiency) * share * repetition * 1e-6;
 }
 
+/// True if the product's second operand is computed and cannot stay in registers.
+bool storesB(const DotWork &dot) { return dot.computedB && !(dot.swapped && dot.heldB); }
+
 /// True if a product reads an operand that is computed and cannot stay in registers.
 bool hasComputedOperand(const LoopWork &loop) {
   return llvm::any_of(loop.dots, [](const DotWork &dot) {
-    return dot.computedB || (dot.swapped && dot.computedA);
+    return storesB(dot) || (dot.swapped && dot.computedA);
   });
 }
 
@@ -168,7 +171,7 @@ double Estimator::getArithmeticTime(const LoopWork &loop) const {
   double slots = loop.slots * share;
   for (const DotWork &dot : loop.dots)
     slots += operandSlots * dot.count *
-             ((dot.computedB ? double(dot.n * dot.k) : 0) +
+             ((storesB(dot) ? double(dot.n * dot.k) : 0) +
               (dot.swapped && dot.computedA ? double(dot.m * dot.k) : 0));
   double first = slots / slotRate, second = loop.special * share / specialRate;
   return (std::max(first, second) + 0.3 * std::min(first, second)) * getRepetition(loop) * 1e-3;

@@ -9,6 +9,7 @@
 #include "passes/Analysis/CostModel/TargetLimits.h"
 #include "passes/Analysis/IndexEvaluation.h"
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/HeldOperand.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -224,6 +225,7 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     each.computedA = isComputed(dot.getA());
     each.computedB = isComputed(dot.getB());
     each.turnedA = each.computedA && isa_and_nonnull<PermuteOp>(dot.getA().getDefiningOp());
+    each.heldB = each.computedB && gpu::isBetterSwapped(dot);
     loop.dots.push_back(each);
   }
   loop.dots[place->second].count += weight;

@@ -445,13 +445,14 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     if (!offset)
       return op.emitError("internal: expected " + sharedOffsetName.str() +
                           " from tile-gpu-allocate-shared, found none");
-    // Columns of one chunk: memory is for [rows][columns] of the group that stores.
-    int64_t columns = op.getColumns(), blockRows = 1, rowDim = -1;
-    auto getPlan = [&](int64_t columns) -> std::optional<StorePlan> {
-      auto dims = map && type.getRank() == 2
-                      ? matchTensorMap(map, {type.getDimSize(0), columns}, {1, 0})
-                      : std::nullopt;
-      if (!dims || columns <= 0 || type.getDimSize(1) % columns)
+    // Rows and columns of one chunk: memory is for [rows][columns] of the group that stores.
+    int64_t columns = op.getColumns(), height = op.getRows().value_or(type.getDimSize(0));
+    int64_t blockRows = 1, rowDim = -1;
+    auto getPlan = [&](int64_t height, int64_t columns) -> std::optional<StorePlan> {
+      auto dims = map && type.getRank() == 2 ? matchTensorMap(map, {height, columns}, {1, 0})
+                                             : std::nullopt;
+      if (!dims || columns <= 0 || type.getDimSize(1) % columns || height <= 0 ||
+          type.getDimSize(0) % height)
         return std::nullopt;
       blockRows = 1;
       for (size_t i = 1; i < dims->size(); ++i)
@@ -460,12 +461,12 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
           blockRows *= map.getBox()[i];
         }
       return StorePlan::get(getLayout(type), columns, blockRows, map.getBox()[0], op.getOrdered(),
-                            /*byWarp=*/op.getAdd());
+                            /*byWarp=*/op.getAdd(), height);
     };
-    auto plan = getPlan(columns);
+    auto plan = getPlan(height, columns);
     if (!plan)
-      return op.emitError("internal: cannot stage ")
-             << type << " in " << columns << " columns for boxes of the map";
+      return op.emitError("internal: cannot stage ") << type << " in " << height << " rows by "
+                                                     << columns << " columns for boxes of the map";
     bool cuts = cutsRows(map);
     if (cuts && rowDim != 1)
       return op.emitError("internal: expected a map that cuts rows of the tile, found ") << map;
@@ -478,15 +479,24 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     //   waits for    -        -        copy 0   copy 1      one copy may still be read
     bool takesTurns = false;
     int64_t stored = op.getStored().value_or(type.getDimSize(1));
-    if (!op.getAdd() && columns < type.getDimSize(1) && columns / 2 % map.getBox()[0] == 0)
-      if (auto halves = getPlan(columns / 2); halves && halves->registers.size() % 2 == 0) {
+    if (!op.getAdd() && height < type.getDimSize(0) && height / 2 % blockRows == 0) {
+      if (auto halves = getPlan(height / 2, columns); halves && halves->registers.size() % 2 == 0) {
+        takesTurns = true;
+        height /= 2;
+        plan = halves;
+      }
+    } else if (!op.getAdd() && columns < type.getDimSize(1) && columns / 2 % map.getBox()[0] == 0) {
+      if (auto halves = getPlan(height, columns / 2); halves && halves->registers.size() % 2 == 0) {
         takesTurns = true;
         columns /= 2;
         plan = halves;
       }
+    }
 
-    int64_t chunks = llvm::divideCeil(stored, columns);
-    SharedLayout staging = getStagingLayout(op, columns);
+    // Chunks along a row, and of those the ones that are stored.
+    int64_t across = type.getDimSize(1) / columns, storedAcross = llvm::divideCeil(stored, columns);
+    int64_t chunks = storedAcross * (type.getDimSize(0) / height), done = 0;
+    SharedLayout staging = getStagingLayout(op, columns, height);
     int64_t elementBytes = staging.getElementBytes(), rowBytes = columns * elementBytes;
     Value memory = getSharedPointer(rewriter, loc, *offset);
     constexpr int64_t warpThreads = 32;
@@ -517,9 +527,12 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       NVVM::CpAsyncBulkWaitGroupOp::create(rewriter, loc, rewriter.getI32IntegerAttr(pending),
                                            forReading ? rewriter.getUnitAttr() : UnitAttr());
     };
-    for (auto [chunk, registers] : llvm::enumerate(plan->registers)) {
-      if (int64_t(chunk) >= chunks)
-        break; // padding
+    for (auto [number, registers] : llvm::enumerate(plan->registers)) {
+      int64_t firstOfChunk = int64_t(number) % across * columns,
+              above = int64_t(number) / across * height; // its place in the tile
+      if (int64_t(number) % across >= storedAcross)
+        continue; // padding
+      int64_t chunk = done++;
       wait(/*forReading=*/true, /*pending=*/takesTurns && (chunk > 0 || chunks % 2 == 0));
       group.synchronize(rewriter, loc);
       Value base = takesTurns && chunk % 2
@@ -561,9 +574,11 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       for (int64_t row : plan->rows) {
         Value movedRow = move(row, firstRow),
               rowStart = advanceBy(base, movedRow, row, firstRow != nullptr, rowBytes);
+        if (above)
+          movedRow = addConstant(rewriter, loc, movedRow, above);
         for (int64_t column : plan->columns) {
           // Columns of the chunk that are stored.
-          int64_t behind = stored - int64_t(chunk) * columns;
+          int64_t behind = stored - firstOfChunk;
           if (!firstColumn && column >= behind)
             continue;
           Value movedColumn = move(column, firstColumn);
@@ -575,14 +590,13 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
             rewriter.setInsertionPointToStart(branch.thenBlock());
           }
           SmallVector<Value> at(coordinates);
-          at[0] = addConstant(rewriter, loc, at[0],
-                              int64_t(chunk) * columns + (firstColumn ? 0 : column));
+          at[0] = addConstant(rewriter, loc, at[0], firstOfChunk + (firstColumn ? 0 : column));
           if (firstColumn)
             at[0] = arith::AddIOp::create(rewriter, loc, at[0], movedColumn);
           Value &rowAt = at[cuts ? 2 : std::max<int64_t>(rowDim, 0)];
           if (op.getFolded())
             addFolded(rewriter, loc, at, *op.getFolded(), movedRow);
-          else if (rowDim >= 0 && (firstRow || row))
+          else if (rowDim >= 0 && (firstRow || row || above))
             rowAt = arith::AddIOp::create(rewriter, loc, rowAt, movedRow);
           if (cuts) {
             // So many rows of the block exist: the copy begins as far before the end of the map's

@@ -263,3 +263,14 @@ func.func @oddFolded(%x: index, %t: tensor<128x64xf32, #rows>) {
   tile_gpu.tma_store %t, %d [%x, %x, %x] {columns = 64 : i64, folded = array<i64: 12, 8>} : tensor<128x64xf32, #rows>
   return
 }
+
+// -----
+
+#acc = #tile_gpu.linear<shape = [64, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#a = #tile_gpu.linear<shape = [64, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#sb = #tile_gpu.shared<order = [0, 1], swizzle = 64>
+func.func @part(%a: tensor<64x16xf16, #a>, %b: !tile_gpu.memdesc<32x8xf16, #sb>, %c: tensor<64x8xf16, #acc>) {
+  // expected-error @below {{multiplies a part in registers by rows of b from a multiple of the part's extent along K}}
+  %d = tile_gpu.wgmma %a, %b from 32, %c : tensor<64x16xf16, #a>, !tile_gpu.memdesc<32x8xf16, #sb>, tensor<64x8xf16, #acc>
+  return
+}

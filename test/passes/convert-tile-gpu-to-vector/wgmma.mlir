@@ -114,6 +114,31 @@ tile.kernel @registers params [#tile.param<"x", scalar, align = 1>] dims [] cons
 
 // -----
 
+// A part of A, which meets b from row 16 on: 32 bytes further in a row.
+#acc = #tile_gpu.linear<shape = [64, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#a = #tile_gpu.linear<shape = [64, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#rb = #tile_gpu.linear<shape = [32, 8], register = [[1, 0], [2, 0], [4, 0]], lane = [[8, 0], [16, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0], [0, 0]]>
+#sb = #tile_gpu.shared<order = [0, 1], swizzle = 64>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
+// CHECK-LABEL: func.func @part
+// CHECK: llvm.inline_asm
+// CHECK-SAME: add.s64 b, $6, 2;\0Awgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 {$0,$1}, {$2,$3,$4,$5}, b, add, 1, 1, 0;\0Awgmma.commit_group
+tile.kernel @part params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
+  ^bb0(%x: f16):
+    tile.yield
+  } body {
+  ^bb0(%x: f16):
+    %a = tensor.splat %x : tensor<64x16xf16, #a>
+    %b = tensor.splat %x : tensor<32x8xf16, #rb>
+    %c = tensor.splat %x : tensor<64x8xf16, #acc>
+    %mb = tile_gpu.local_alloc %b : tensor<32x8xf16, #rb> -> !tile_gpu.memdesc<32x8xf16, #sb>
+    %d = tile_gpu.wgmma %a, %mb from 16, %c : tensor<64x16xf16, #a>, !tile_gpu.memdesc<32x8xf16, #sb>, tensor<64x8xf16, #acc>
+    tile.return
+  }
+}
+
+// -----
+
 // Two warpgroups that share the columns of 64 rows: 64 each, so the second starts 64 * 32 bytes
 // further in b. 8-bit floats of two kinds; i8 knows no signs of operands.
 #acc = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [0, 64]]>

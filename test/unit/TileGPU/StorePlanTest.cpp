@@ -22,31 +22,35 @@ int64_t boxOffset(int64_t row, int64_t column, int64_t swizzle) {
   return linear ^ ((linear >> 7) & (swizzle / 16 - 1)) << 4;
 }
 
-/// Emulates a store of the tile; returns whether each warpgroup worked alone, or, with `byWarp`,
-/// each warp.
+/// Emulates a store of the tile, `height` rows at once (0: all); returns whether each warpgroup
+/// worked alone, or, with `byWarp`, each warp.
 bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, bool ordered = false,
-           bool byWarp = false) {
+           bool byWarp = false, int64_t height = 0) {
   int64_t m = layout.getShape()[0], n = layout.getShape()[1], rows = getBlockRows(layout, byWarp);
+  int64_t staged = height ? height : m;
+  rows = std::min(rows, staged);
   int64_t swizzle = std::min<int64_t>(128, columns * elementBytes), width = swizzle / elementBytes;
-  auto plan = StorePlan::get(layout, columns, rows, width, ordered, byWarp);
+  auto plan = StorePlan::get(layout, columns, rows, width, ordered, byWarp, height);
   EXPECT_TRUE(plan);
   if (!plan)
     return false;
-  SharedLayout staging = SharedLayout::staging({m, columns}, elementBytes, swizzle, rows);
-  EXPECT_EQ(staging.getBytes(), m * columns * elementBytes);
+  SharedLayout staging = SharedLayout::staging({staged, columns}, elementBytes, swizzle, rows);
+  EXPECT_EQ(staging.getBytes(), staged * columns * elementBytes);
   unsigned warps = layout.getNumWarps(), groups = plan->isPrivate ? warps / plan->groupWarps : 1;
-  EXPECT_EQ(int64_t(plan->registers.size()), n / columns);
+  EXPECT_EQ(int64_t(plan->registers.size()), n / columns * (m / staged));
 
   std::map<std::pair<int64_t, int64_t>, int> copied;
   for (size_t chunk = 0; chunk < plan->registers.size(); ++chunk) {
+    int64_t above = int64_t(chunk) / (n / columns) * staged,
+            before = int64_t(chunk) % (n / columns) * columns;
     std::map<int64_t, Written> memory;
     for (unsigned warp = 0; warp < warps; ++warp)
       for (unsigned lane = 0; lane < 32; ++lane)
         for (unsigned reg = 0; reg < plan->registers[chunk].size(); ++reg) {
           Coord inTile = layout.apply(plan->registers[chunk][reg], lane, warp),
                 inChunk = plan->chunk.apply(reg, lane, warp);
-          EXPECT_EQ(inTile[0], inChunk[0]);
-          EXPECT_EQ(inTile[1], inChunk[1] + int64_t(chunk) * columns);
+          EXPECT_EQ(inTile[0], inChunk[0] + above);
+          EXPECT_EQ(inTile[1], inChunk[1] + before);
           memory[staging.getOffset(inChunk)] = {inTile[0], inTile[1], warp / plan->groupWarps};
         }
     for (unsigned group = 0; group < groups; ++group) {
@@ -68,8 +72,8 @@ bool check(const LinearLayout &layout, int64_t columns, unsigned elementBytes, b
                 ADD_FAILURE() << "nothing staged for row " << r << " of the box at " << source;
                 return false;
               }
-              EXPECT_EQ(found->second.row, (first ^ row) + r);
-              EXPECT_EQ(found->second.column, int64_t(chunk) * columns + column + c);
+              EXPECT_EQ(found->second.row, above + (first ^ row) + r);
+              EXPECT_EQ(found->second.column, before + column + c);
               if (plan->isPrivate)
                 EXPECT_EQ(found->second.group, group);
               ++copied[{found->second.row, found->second.column}];
@@ -103,6 +107,20 @@ TEST(StorePlan, WarpgroupsSideBySide) {
   EXPECT_TRUE(
       check(accumulator(256, 16, 8, 1).permute({1, 0}), 128, 2)); // a product computed transposed
   EXPECT_FALSE(check(accumulator(64, 64, 4, 2), 64, 2));          // one copy holds columns of both
+}
+
+TEST(StorePlan, RowsThatRegistersCount) {
+  LinearLayout transposed = accumulator(128, 256, 8, 1).permute({1, 0});
+  EXPECT_TRUE(check(transposed, 128, 2, /*ordered=*/false, /*byWarp=*/false, /*height=*/64));
+  EXPECT_TRUE(check(transposed, 128, 2, /*ordered=*/false, /*byWarp=*/false, /*height=*/128));
+  // Two blocks of columns for each of two warpgroups, in two chunks.
+  EXPECT_TRUE(check(accumulator(256, 128, 8, 1).permute({1, 0}), 128, 2, /*ordered=*/false,
+                    /*byWarp=*/false, /*height=*/64));
+  EXPECT_EQ(getStagedRows(transposed, 2, 32 * 1024), 128);
+  EXPECT_EQ(getStagedRows(transposed, 2, 64 * 1024), 0); // all
+  // Threads share the rows out.
+  EXPECT_EQ(getStagedRows(accumulator(512, 64, 8, 2), 4, 32 * 1024), 0);
+  EXPECT_FALSE(StorePlan::get(accumulator(128, 256, 8, 1), 128, 64, 64, false, false, 64));
 }
 
 TEST(StorePlan, AllThreadsTogether) {
