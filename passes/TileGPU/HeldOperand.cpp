@@ -193,9 +193,19 @@ static bool isLoaded(Value tile) {
   return isa_and_nonnull<LoadOp>(tile.getDefiningOp());
 }
 
+/// True for extents as layouts have them.
+static bool hasLayoutExtents(RankedTensorType type) {
+  return llvm::all_of(type.getShape(),
+                      [](int64_t extent) { return llvm::isPowerOf2_64(uint64_t(extent)); });
+}
+
 bool tile::gpu::isBetterSwapped(DotOp dot) {
   auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
-  if (!loop || !isLoaded(dot.getA()) || isLoaded(dot.getB()))
+  if (!loop || !isLoaded(dot.getA()) || isLoaded(dot.getB()) || dot.getType().getRank() != 2)
+    return false;
+  // Asked of extents before they are padded, too, with the same answer.
+  if (dot.getValidAttr() || !hasLayoutExtents(dot.getType()) ||
+      !hasLayoutExtents(dot.getB().getType()))
     return false;
   // What else meets the sum would have to be exchanged between threads in each trip.
   auto variable = dyn_cast<BlockArgument>(dot.getAcc());

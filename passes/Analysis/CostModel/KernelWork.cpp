@@ -225,7 +225,7 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     each.computedA = isComputed(dot.getA());
     each.computedB = isComputed(dot.getB());
     each.turnedA = each.computedA && isa_and_nonnull<PermuteOp>(dot.getA().getDefiningOp());
-    each.heldB = each.computedB && gpu::isBetterSwapped(dot);
+    each.heldB = each.swapped && each.computedB && gpu::isBetterSwapped(dot);
     loop.dots.push_back(each);
   }
   loop.dots[place->second].count += weight;
