@@ -1,9 +1,8 @@
 // A product whose first operand threads compute is issued in parts along K: each part is read ahead
-// of the product before it, computed while that is in flight, and the last one is in flight until
-// the next trip has issued its first, where the slots' ring has room for that.
-// RUN: tile-opt %s -split-input-file --tile-gpu-schedule-loops --tile-gpu-apply-schedule \
+// of the product before it and computed while that is in flight.
+// RUN: tile-opt %s --tile-gpu-schedule-loops --tile-gpu-apply-schedule \
 // RUN:   | FileCheck %s
-// RUN: tile-opt %s -split-input-file --tile-gpu-schedule-loops --tile-gpu-apply-schedule \
+// RUN: tile-opt %s --tile-gpu-schedule-loops --tile-gpu-apply-schedule \
 // RUN:   --tile-gpu-specialize-warps --tile-gpu-schedule-loops --tile-gpu-apply-schedule \
 // RUN:   | FileCheck %s --check-prefix=RING
 
@@ -20,14 +19,15 @@
 !r = tensor<128x1xf16, #row>
 !acc = tensor<128x64xf32, #acc>
 
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @scaled
-// CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] =
-// CHECK:   %[[W0:.*]] = tile_gpu.local_load %[[W:.*]] at [0, 0]
+// CHECK: scf.for {{.*}} iter_args(%[[SUM:[^ ]+]] =
+// CHECK:   %[[W0:.*]] = tile_gpu.local_load %[[W:[^ ]+]] at [0, 0]
 // CHECK:   %[[F0:.*]] = arith.sitofp %[[W0]] : tensor<128x32xi8
 // CHECK:   %[[B0:.*]] = tile.broadcast {{.*}} -> tensor<128x32xf16
 // CHECK:   %[[A0:.*]] = arith.mulf %[[F0]], %[[B0]]
 // CHECK:   %[[W1:.*]] = tile_gpu.local_load %[[W]] at [0, 32]
-// CHECK:   %[[P0:.*]] = tile_gpu.wgmma %[[A0]], %[[X:.*]] from 0, %[[SUM]] async
+// CHECK:   %[[P0:.*]] = tile_gpu.wgmma %[[A0]], %[[X:[^ ]+]] from 0, %[[SUM]] async
 // CHECK:   %[[H1:.*]] = tile_gpu.optimization_barrier %[[W1]]
 // CHECK:   %[[F1:.*]] = arith.sitofp %[[H1]]
 // CHECK:   %[[A1:.*]] = arith.mulf %[[F1]]
@@ -37,24 +37,20 @@
 // CHECK:   scf.yield %[[E]]
 // CHECK: tile_gpu.schedule<[(stage = 0, order = 0, flight = 0, parts = 2), (stage = 0, order = 1, flight = 0, parts = 2)]>
 
+// Among the rings: no turns, and slots go back when the trip's last part is done.
 // RING-LABEL: tile.kernel @scaled
 // RING: } consumer {
-// RING: %[[R:.*]] = scf.for %[[I:.*]] = %[[LOW:.*]] to %[[HIGH:.*]] step {{.*}} iter_args(%[[SUM:.*]] =
-// RING:   %[[P0:.*]] = tile_gpu.wgmma {{.*}} from 0, %[[SUM]] async
-// RING:   %[[E0:.*]] = tile_gpu.wgmma_wait %[[P0]] {pending = 1 : i64}
-// RING:   %[[SECOND:.*]] = arith.cmpi ne, %[[I]], %[[LOW]]
-// RING-NEXT: scf.if %[[SECOND]] {
-// RING-NEXT:   tile_gpu.ring_release
-// RING-NEXT: }
-// RING:   %[[P1:.*]] = tile_gpu.wgmma {{.*}} from 32, %[[E0]] async
-// RING:   %[[E1:.*]] = tile_gpu.wgmma_wait %[[P1]] {pending = 1 : i64}
-// RING:   scf.yield %[[E1]]
-// RING: flight = 0, parts = 2), (stage = 0, order = 1, flight = 1, parts = 2)]>
-// RING: tile_gpu.wgmma_wait %[[R]] {pending = 0 : i64}
-// RING: %[[SOME:.*]] = arith.cmpi slt, %[[LOW]], %[[HIGH]]
-// RING: scf.if %[[SOME]] {
-// RING-NEXT:   tile_gpu.ring_release
-// RING-NEXT: }
+// RING-NOT: tile_gpu.turn
+// RING: scf.for
+// RING:   tile_gpu.local_load {{.*}} at [0, 0]
+// RING:   tile_gpu.local_load {{.*}} at [0, 32]
+// RING:   tile_gpu.ring_release
+// RING:   tile_gpu.wgmma {{.*}} from 0, {{.*}} async
+// RING:   tile_gpu.wgmma {{.*}} from 32, {{.*}} async
+// RING:   %[[E:.*]] = tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
+// RING:   tile_gpu.ring_release
+// RING:   scf.yield %[[E]]
+// RING-LABEL: tile.kernel @summed
 tile.kernel @scaled params [#tile.param<"x", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%x: !tile.ptr<f16>, %w: !tile.ptr<i8>, %n: index):
     tile.yield
@@ -80,3 +76,36 @@ tile.kernel @scaled params [#tile.param<"x", in, align = 16>, #tile.param<"w", i
     %t = arith.addf %o, %o : !acc
     tile.return
   }
+
+// Not where the sum meets something else in each trip: its one product stays whole.
+// CHECK-LABEL: tile.kernel @summed
+// CHECK: local_load %{{[^ ]+}} :
+// CHECK-NOT: from
+// CHECK: tile_gpu.schedule<[(stage = 0, order = 0, flight = 0)]>
+tile.kernel @summed params [#tile.param<"x", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
+  ^bb0(%x: !tile.ptr<f16>, %w: !tile.ptr<i8>, %n: index):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<f16>, %w: !tile.ptr<i8>, %n: index):
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !acc
+    %scale = arith.constant dense<0.5> : !r
+    %dx = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %dw = tile_gpu.descriptor <param = 1, order = [1, 0], box = [64, 128], swizzle = 64>
+    %o = scf.for %i = %c0 to %n step %c64 iter_args(%sum = %zero) -> (!acc) {
+      %mw = tile_gpu.tma_fetch %dw [%i, %c0] : !w
+      %q = tile_gpu.local_load %mw : !w -> !i
+      %f = arith.sitofp %q : !i to !a
+      %b = tile.broadcast %scale : !r -> !a
+      %a = arith.mulf %f, %b : !a
+      %mx = tile_gpu.tma_fetch %dx [%i, %c0] : !x
+      %xt = tile_gpu.memdesc_permute %mx {permutation = array<i64: 1, 0>} : !x -> !xt
+      %p = tile_gpu.wgmma %a, %xt, %sum : !a, !xt, !acc
+      %h = arith.addf %p, %p : !acc
+      scf.yield %h : !acc
+    }
+    %t = arith.addf %o, %o : !acc
+    tile.return
+  }
+}
