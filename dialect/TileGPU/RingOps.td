@@ -117,20 +117,30 @@ def TileGPU_ProgramTakeOp : TileGPU_Op<"program_take", [MemoryEffects<[MemRead, 
   let summary = "producer: the next program that no block has taken";
   let description = [{
     The block's first program is its own number; this takes one more from the count in scratch
-    memory, hands its number to each warp of the consumers and returns it. A number of `total` or
-    more means that none is left: each block takes one such number, after which the count is 0
-    again.
+    memory and returns it. A number of `total` or more means that none is left: each block takes one
+    such number, after which the count is 0 again.
     ```mlir
-    %p = tile_gpu.program_take %r, %total : !tile_gpu.ring<1>
+    %p = tile_gpu.program_take %total
     ```
   }];
-  let arguments = (ins TileGPU_RingType:$ring, Index:$total);
+  let arguments = (ins Index:$total);
   let results = (outs Index:$program);
-  let assemblyFormat = "$ring `,` $total attr-dict `:` type($ring)";
+  let assemblyFormat = "$total attr-dict";
+}
+
+def TileGPU_ProgramSendOp : TileGPU_Op<"program_send", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "producer: hands a program's number to each warp of the consumers";
+  let description = [{
+    ```mlir
+    tile_gpu.program_send %p, %r : !tile_gpu.ring<1>
+    ```
+  }];
+  let arguments = (ins Index:$program, TileGPU_RingType:$ring);
+  let assemblyFormat = "$program `,` $ring attr-dict `:` type($ring)";
 }
 
 def TileGPU_ProgramReceiveOp : TileGPU_Op<"program_receive", [MemoryEffects<[MemRead, MemWrite]>]> {
-  let summary = "consumers: the program that the producer has taken";
+  let summary = "consumers: the program that the producer has sent";
   let description = [{
     ```mlir
     %p = tile_gpu.program_receive %r : !tile_gpu.ring<1>

@@ -30,7 +30,7 @@ const Rule rules[] = {
      "tile-gpu-specialize-warps"},
     {[](Operation *op) { return isa<BlockIdOp>(op); }, persistentGridName,
      "tile-gpu-make-persistent"},
-    {[](Operation *op) { return isa<ProgramTakeOp, ProgramReceiveOp>(op); }, dynamicScheduleName,
+    {[](Operation *op) { return isa<ProgramTakeOp, ProgramSendOp, ProgramReceiveOp>(op); }, dynamicScheduleName,
      "tile-gpu-schedule-tiles-dynamically"},
     {[](Operation *op) { return isa<PartArriveOp>(op); }, splitPartsName, "tile-gpu-split-loops"},
     {isMulticast, blocksOfClusterName, "tile-gpu-multicast"},

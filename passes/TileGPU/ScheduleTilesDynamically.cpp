@@ -11,6 +11,10 @@
 //   producer   | copies of p | take q, send it | copies of q | take r, send it | copies of r ...
 //   consumers      | work on p                     | receive q: work on q        | receive r ...
 //
+// Programs that turn out to have nothing to do, as those past the end of a packed sequence, the
+// producer passes over: it tests them as both sides would, and takes the next one while the
+// consumers still work. To the consumers each would be a number to wait for and a test of its own.
+//
 // A block's first program is its own number, the count begins behind those of all blocks. The ring
 // that programs go through has one slot: the producer is one program ahead, no more. The number
 // that ends the loop is sent like any other, so both sides end after the same program.
@@ -22,11 +26,14 @@
 //   consumers  | receive q, send its coordinates | work on p | receive r, send its coordinates ...
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/ConstantMemory.h"
 #include "passes/Report/Declined.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
 
 namespace tile {
@@ -91,6 +98,95 @@ arith::AddIOp findNext(scf::ForOp loop) {
   return {};
 }
 
+/// A test by which a program of a loop turns out to have nothing to do.
+struct IdleTest {
+  Value condition;
+  bool isIdle = true; ///< what the condition is then
+};
+
+/// Such a test of a side's loop, if all that has an effect stands in one branch of it.
+std::optional<IdleTest> findIdleTest(scf::ForOp loop) {
+  std::optional<IdleTest> found;
+  if (loop.getNumRegionIterArgs())
+    return {};
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (auto branch = dyn_cast<scf::IfOp>(op)) {
+      auto isEmpty = [](Region &region) {
+        return region.empty() || region.front().without_terminator().empty();
+      };
+      bool idleThen = isEmpty(branch.getThenRegion()), idleElse = isEmpty(branch.getElseRegion());
+      if (found || branch.getNumResults() || idleThen == idleElse)
+        return {};
+      found = IdleTest{branch.getCondition(), idleThen};
+      continue;
+    }
+    auto load = dyn_cast<LoadOp>(op);
+    if (op.getNumRegions() || !(isMemoryEffectFree(&op) || (load && readsConstantMemory(load))))
+      return {};
+  }
+  return found;
+}
+
+/// True if `a` in the loop `first` is computed as `b` in `second`.
+bool areAlike(Value a, scf::ForOp first, Value b, scf::ForOp second) {
+  if (a == b || (a == first.getInductionVar() && b == second.getInductionVar()))
+    return true;
+  Operation *one = a.getDefiningOp(), *other = b.getDefiningOp();
+  if (!one || !other || one->getName() != other->getName() ||
+      one->getAttrDictionary() != other->getAttrDictionary() ||
+      one->getBlock() != first.getBody() || other->getBlock() != second.getBody() ||
+      one->getNumOperands() != other->getNumOperands() || one->getNumResults() != 1)
+    return false;
+  return llvm::all_of(llvm::zip(one->getOperands(), other->getOperands()), [&](auto pair) {
+    return areAlike(std::get<0>(pair), first, std::get<1>(pair), second);
+  });
+}
+
+/// A copy of `value`, of `block`, with what it is computed from there.
+Value cloneWithOperands(OpBuilder &builder, Value value, Block *block, IRMapping &mapping) {
+  Operation *op = value.getDefiningOp();
+  if (mapping.contains(value) || !op || op->getBlock() != block)
+    return mapping.lookupOrDefault(value);
+  for (Value operand : op->getOperands())
+    cloneWithOperands(builder, operand, block, mapping);
+  builder.clone(*op, mapping);
+  return mapping.lookup(value);
+}
+
+/// Takes the next program at the end of a side's body, and goes on until it is one that `idle`
+/// does not leave alone, or none is left.
+Value takeProgram(OpBuilder &builder, Location loc, Value total, std::optional<IdleTest> idle) {
+  Type index = builder.getIndexType();
+  if (!idle)
+    return ProgramTakeOp::create(builder, loc, index, total);
+  Block *body = builder.getInsertionBlock();
+  auto passing = scf::WhileOp::create(
+      builder, loc, index, ValueRange(),
+      [&](OpBuilder &b, Location at, ValueRange) {
+        Value program = ProgramTakeOp::create(b, at, index, total);
+        Value exists = arith::CmpIOp::create(b, at, arith::CmpIPredicate::slt, program, total);
+        auto test = scf::IfOp::create(
+            b, at, exists,
+            [&](OpBuilder &inside, Location) {
+              IRMapping mapping;
+              mapping.map(body->getArgument(0), program);
+              Value found = cloneWithOperands(inside, idle->condition, body, mapping);
+              if (!idle->isIdle)
+                found = arith::XOrIOp::create(
+                    inside, at, found,
+                    arith::ConstantOp::create(inside, at, inside.getBoolAttr(true)));
+              scf::YieldOp::create(inside, at, found);
+            },
+            [&](OpBuilder &inside, Location) {
+              Value none = arith::ConstantOp::create(inside, at, inside.getBoolAttr(false));
+              scf::YieldOp::create(inside, at, none);
+            });
+        scf::ConditionOp::create(b, at, test.getResult(0), program);
+      },
+      [](OpBuilder &b, Location at, ValueRange) { scf::YieldOp::create(b, at); });
+  return passing.getResult(0);
+}
+
 /// Puts a loop that asks `getNext` for its next program in place of one that counts: at the start
 /// of its body if `ahead`, else at the end.
 void rewrite(scf::ForOp loop, bool ahead, llvm::function_ref<Value(OpBuilder &)> getNext) {
@@ -151,9 +247,14 @@ struct TileGPUScheduleTilesDynamically
                                     /*per_warp=*/true,
                                     /*clustered=*/false);
         Value total = producer.getUpperBound();
+        std::optional<IdleTest> idle = findIdleTest(producer), same = findIdleTest(consumer);
+        if (!same || !idle || ahead || idle->isIdle != same->isIdle ||
+            !areAlike(idle->condition, producer, same->condition, consumer))
+          idle.reset();
         rewrite(producer, ahead, [&](OpBuilder &b) {
-          return ProgramTakeOp::create(b, split.getLoc(), b.getIndexType(), ring, total)
-              .getResult();
+          Value program = takeProgram(b, split.getLoc(), total, idle);
+          ProgramSendOp::create(b, split.getLoc(), program, ring);
+          return program;
         });
         rewrite(consumer, ahead, [&](OpBuilder &b) {
           return ProgramReceiveOp::create(b, split.getLoc(), b.getIndexType(), ring).getResult();

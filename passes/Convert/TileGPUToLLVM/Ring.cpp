@@ -408,13 +408,25 @@ struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
     Value program =
         arith::MinUIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, taken, blocks),
                                constantI32(rewriter, loc, mostPrograms));
+    rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(op, rewriter.getIndexType(), program);
+    return success();
+  }
+};
+
+struct LowerProgramSend : OpConversionPattern<ProgramSendOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ProgramSendOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value program = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(),
+                                               adaptor.getProgram().front());
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
     side.waitUntilEmpty();
     LLVM::StoreOp::create(rewriter, loc, program, side.getScalarPointer(), /*alignment=*/0,
                           /*isVolatile=*/true);
     arrive(rewriter, loc, side.getFullBarrier());
     side.advance();
-    rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(op, rewriter.getIndexType(), program);
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -470,6 +482,6 @@ void tile::gpu::populateRingTypes(TypeConverter &converter) {
 
 void tile::gpu::populateRingPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
   patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingPeek, LowerRingRelease,
-               LowerScalarSend, LowerScalarReceive, LowerProgramTake, LowerProgramReceive>(
-      converter, patterns.getContext());
+               LowerScalarSend, LowerScalarReceive, LowerProgramTake, LowerProgramSend,
+               LowerProgramReceive>(converter, patterns.getContext());
 }

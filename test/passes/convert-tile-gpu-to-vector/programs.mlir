@@ -25,10 +25,12 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK:   %[[BLOCKS:.*]] = nvvm.read.ptx.sreg.nctaid.x
 // CHECK:   %[[NEXT:.*]] = arith.addi %[[TAKEN]], %[[BLOCKS]] : i32
 // CHECK:   %[[PROGRAM:.*]] = arith.minui %[[NEXT]], %c2147483647
+// CHECK:   %[[NUMBER:.*]] = arith.index_castui %[[PROGRAM]]
+// CHECK:   %[[SENT:.*]] = arith.index_cast %[[NUMBER]]
 // CHECK:   mbarrier.try_wait.parity
-// CHECK:   llvm.store volatile %[[PROGRAM]]
+// CHECK:   llvm.store volatile %[[SENT]]
 // CHECK:   "mbarrier.arrive.shared::cta.b64 _, [$0];"
-// CHECK:   arith.index_castui %[[PROGRAM]]
+// CHECK:   scf.yield %[[NUMBER]]
 tile.kernel @taken params [#tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64, tile_gpu.persistent, tile_gpu.dynamic_schedule} grid {
 ^bb0(%n: index):
   tile.yield %n : index
@@ -42,7 +44,8 @@ tile.kernel @taken params [#tile.param<"n", scalar, align = 1>] dims [] constexp
       scf.condition(%exists) %p : index
     } do {
     ^bb0(%p: index):
-      %next = tile_gpu.program_take %ring, %n : !tile_gpu.ring<1>
+      %next = tile_gpu.program_take %n
+      tile_gpu.program_send %next, %ring : !tile_gpu.ring<1>
       scf.yield %next : index
     }
   } consumer {

@@ -17,7 +17,8 @@
 // CHECK-NEXT: ^bb0(%[[PROGRAM:.*]]: index):
 // CHECK-NEXT:   %[[END:.*]] = arith.muli %[[PROGRAM]]
 // CHECK-NEXT:   scf.for %{{.*}} to %[[END]]
-// CHECK:        %[[NEXT:.*]] = tile_gpu.program_take %[[PROGRAMS]], %[[TOTAL]]
+// CHECK:        %[[NEXT:.*]] = tile_gpu.program_take %[[TOTAL]]
+// CHECK-NEXT:   tile_gpu.program_send %[[NEXT]], %[[PROGRAMS]]
 // CHECK-NEXT:   scf.yield %[[NEXT]]
 // CHECK: } consumer {
 // CHECK-NEXT: scf.while (%[[P:.*]] = %[[BLOCK]])
@@ -124,6 +125,7 @@ tile.kernel @pairs params [#tile.param<"n", scalar, align = 1>] dims [] constexp
 // CHECK:   } do {
 // CHECK-NEXT: ^bb0(%{{.*}}: index):
 // CHECK-NEXT:   %[[TAKEN:.*]] = tile_gpu.program_take
+// CHECK-NEXT:   tile_gpu.program_send %[[TAKEN]]
 // CHECK-NEXT:   tile_gpu.scalar_receive
 // CHECK:        scf.yield %[[TAKEN]]
 // CHECK: } consumer {
