@@ -101,9 +101,9 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
   }
 };
 
-/// One warpgroup's side of a named barrier that both warpgroups count on: barrier turnBarrier + w
-/// stands for the turn of warpgroup w. A turn begins when that warpgroup waits and the other (at
-/// first: itself) has arrived.
+/// One warpgroup's side of a named barrier that two warpgroups count on: barrier turnBarrier + w
+/// stands for the turn of warpgroup w. A turn begins when that warpgroup waits and the one before
+/// it (at first: itself) has arrived.
 void useTurnBarrier(OpBuilder &b, Location loc, Value warpgroup, bool wait) {
   Value id = arith::AddIOp::create(b, loc, warpgroup, constantI32(b, loc, turnBarrier));
   Value threads = constantI32(b, loc, 2 * warpgroupThreads);
@@ -116,6 +116,16 @@ Value getWarpgroup(OpBuilder &b, Location loc) {
                                 constantI32(b, loc, llvm::Log2_32(warpgroupThreads)));
 }
 
+/// The warpgroup whose turn follows: the first one's that of the last of `threads`.
+Value getNextWarpgroup(OpBuilder &b, Location loc, Value own, int64_t threads) {
+  int64_t warpgroups = threads / warpgroupThreads;
+  if (warpgroups == 2)
+    return arith::XOrIOp::create(b, loc, own, constantI32(b, loc, 1));
+  Value next = arith::AddIOp::create(b, loc, own, constantI32(b, loc, 1));
+  return arith::SelectOp::create(b, loc, equals(b, loc, own, warpgroups - 1), constantI32(b, loc, 0),
+                                 next);
+}
+
 template <typename Op> struct LowerTurn : OpConversionPattern<Op> {
   using OpConversionPattern<Op>::OpConversionPattern;
   LogicalResult matchAndRewrite(Op op, typename OpConversionPattern<Op>::OneToNOpAdaptor,
@@ -125,8 +135,7 @@ template <typename Op> struct LowerTurn : OpConversionPattern<Op> {
     if constexpr (std::is_same_v<Op, TurnWaitOp>) {
       useTurnBarrier(rewriter, loc, own, /*wait=*/true);
     } else if constexpr (std::is_same_v<Op, TurnPassOp>) {
-      useTurnBarrier(rewriter, loc,
-                     arith::XOrIOp::create(rewriter, loc, own, constantI32(rewriter, loc, 1)),
+      useTurnBarrier(rewriter, loc, getNextWarpgroup(rewriter, loc, own, getConsumerThreads(op)),
                      /*wait=*/false);
     } else {
       // At the start the first warpgroup arrives for itself; at the end it takes the turn that

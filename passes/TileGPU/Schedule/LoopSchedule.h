@@ -34,8 +34,10 @@ struct Consumers {
 
   /// Nobody multiplies while this one waits or does arithmetic.
   bool isAlone() const { return warpgroups <= 1; }
-  /// A turn goes from one to the other: there are two named barriers for it.
-  bool canTakeTurns() const { return warpgroups == 2; }
+  /// A turn goes from one to the next and from the last to the first: there are four named barriers
+  /// for it.
+  bool canTakeTurns() const { return warpgroups >= 2 && warpgroups <= mostTurns; }
+  static constexpr int64_t mostTurns = 4;
 };
 
 /// True for a loop of the consumers of a kernel with a producer: its tiles lie in rings.

@@ -3,12 +3,12 @@
 // The schedule of a loop of any number of products follows from three questions:
 //
 // 1. Which products of a trip need the result of another one? Where none does, they stay as they
-//    are, but for a single one beside much arithmetic: it is in flight, so that two warpgroups take
+//    are, but for a single one beside much arithmetic: it is in flight, so that warpgroups take
 //    turns. Where all the others need one, nothing runs under the arithmetic between: the others
 //    are left to the next trip (stage 1), beside that one's first. Else each is issued as soon as
 //    its operands are there, and is in flight until its result is used.
 // 2. Who multiplies while a warpgroup waits or computes? Where nobody does, sums that only products
-//    touch stay in flight till the next trip has issued its own. Two warpgroups take turns.
+//    touch stay in flight till the next trip has issued its own. Several warpgroups take turns.
 // 3. Does the last wait of a trip stay behind the arithmetic that is to run under it? With turns, a
 //    peek at the next trip's tile keeps it there.
 //
@@ -196,8 +196,8 @@ void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers)
       for (ProductPlace &place : schedule.places)
         place.flight = 1;
   } else if (!consumers.canTakeTurns()) {
-    reason = "turns go between two warpgroups, and here " + std::to_string(consumers.warpgroups) +
-             " compute";
+    reason = "turns go between four warpgroups at most, and here " +
+             std::to_string(consumers.warpgroups) + " compute";
   } else if (reason = whyNoTurns(loop); reason.empty()) {
     schedule.words.turns = true;
     schedule.words.peek = findPeek(loop, reason).has_value();

@@ -1,12 +1,13 @@
-// Two warpgroups of consumers issue their products one after the other, and wait for the next
-// trip's tile under the last of them.
+// Warpgroups of consumers issue their products one after the other, and wait for the next trip's
+// tile under the last of them.
 //
 //   warpgroup 0  | products | arithmetic on results | products | arithmetic ...
 //   warpgroup 1             | products | arithmetic on results | products | ...
 //
-// A turn is all that a trip leaves in flight, from its first product to its last. Without turns
-// both warpgroups would ask for the tensor cores at once and then compute at once. A turn with a
-// wait inside would make the other warpgroup wait as well, so such loops take none.
+// A turn is all that a trip leaves in flight, from its first product to its last. Without turns all
+// warpgroups would ask for the tensor cores at once and then compute at once. A turn with a wait
+// inside would make the others wait as well, so such loops take none. Three go round: the third
+// one's turn is followed by the first one's.
 //
 // ptxas moves the wait for a product up through what does not depend on it: in attention before the
 // exponentials that are to run beneath the product, since the registers of its a become free there.

@@ -22,4 +22,24 @@ tile.kernel @turns params [] dims [] constexprs [] attributes {tile_gpu.num_warp
   }
   tile.return
 }
+
+// Three go round: the next one's turn follows, behind the last one's the first one's. Each barrier
+// counts the two of them that use it.
+// CHECK-LABEL: func.func @three
+// CHECK: "bar.sync $0, $1;", "r,r,~{memory}" %{{.*}}, %c256
+// CHECK: %[[NEXT:.*]] = arith.addi %[[OWN:.*]], %c1_i32
+// CHECK: %[[LAST:.*]] = arith.cmpi eq, %[[OWN]], %c2_i32
+// CHECK: %[[TURN:.*]] = arith.select %[[LAST]], %c0_i32{{.*}}, %[[NEXT]]
+// CHECK: %[[BARRIER:.*]] = arith.addi %[[TURN]], %c6
+// CHECK: "bar.arrive $0, $1;", "r,r,~{memory}" %[[BARRIER]], %c256
+tile.kernel @three params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 12 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
+  tile_gpu.warp_specialize producer {
+  } consumer {
+    tile_gpu.turn_start
+    tile_gpu.turn_wait
+    tile_gpu.turn_pass
+    tile_gpu.turn_end
+  }
+  tile.return
+}
 }
