@@ -122,8 +122,8 @@ Value getNextWarpgroup(OpBuilder &b, Location loc, Value own, int64_t threads) {
   if (warpgroups == 2)
     return arith::XOrIOp::create(b, loc, own, constantI32(b, loc, 1));
   Value next = arith::AddIOp::create(b, loc, own, constantI32(b, loc, 1));
-  return arith::SelectOp::create(b, loc, equals(b, loc, own, warpgroups - 1), constantI32(b, loc, 0),
-                                 next);
+  return arith::SelectOp::create(b, loc, equals(b, loc, own, warpgroups - 1),
+                                 constantI32(b, loc, 0), next);
 }
 
 template <typename Op> struct LowerTurn : OpConversionPattern<Op> {
