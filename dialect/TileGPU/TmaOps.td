@@ -169,9 +169,10 @@ def TileGPU_TmaStoreOp
   let description = [{
     Waits till the staging memory's last copy has been read, stores the tile there (stmatrix where
     it fits), and starts the copy; does not wait for it. `columns` along the fastest dimension are
-    staged at once, with `rows` of so many rows. Warpgroups whose rows are their own synchronise alone. With `ordered`, waits
-    till the copy is written: in loops that may write the same place again. With `add`, what lies
-    there is added to, each element as one step, in no order with other accesses. Where the map cuts
+    staged at once, with `rows` of so many rows. Warpgroups whose rows are their own synchronise
+    alone. With `ordered`, waits till the copy is written: in loops that may write the same place
+    again. With `add`, what lies there is added to, each element as one step, in no order with other
+    accesses. Where the map cuts
     the rows, their first coordinate is how many of the tile's are stored, from 0 on, and the
     second, not negative, is the first one's position. `stored`, multiples of the map's box, are the
     columns that are stored where the tile was padded. `folded` are the extents, powers of two, of

@@ -30,8 +30,12 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-/// Parts of a product, at most: as many instructions along K as one has are better issued together.
-static constexpr int64_t mostParts = 4, stepsOfPart = 2;
+/// Parts of a product, at most: the tensor cores wait for the first one to be computed alone.
+static constexpr int64_t mostParts = 4;
+/// Instructions along K of a part, where there are enough for two parts.
+static constexpr int64_t stepsOfPart = 2;
+/// Clocks of the tensor cores that a part takes at least: each has a fence and a wait.
+static constexpr int64_t leastClocks = 128;
 
 /// Bits of K that an instruction takes.
 static constexpr int64_t bitsOfStep = 256;
@@ -251,9 +255,15 @@ std::optional<int64_t> tile::gpu::findPartCount(scf::ForOp loop, std::string &re
     }
   int64_t steps =
       operand.getShape().back() * int64_t(getElementBits(operand.getElementType())) / bitsOfStep;
-  int64_t parts = std::min(mostParts, std::max<int64_t>(steps / stepsOfPart, 2));
-  if (const char *text = getenv("TILE_PARTS"))
-    parts = std::min<int64_t>(atoi(text), steps);
+  // A step of 64 rows takes a clock for every two columns: as many as a thread's registers of sums.
+  int64_t clocks = steps * getLayout(products.front().getType()).getNumRegisters();
+  int64_t parts =
+      std::min({mostParts, std::max<int64_t>(steps / stepsOfPart, 2), clocks / leastClocks});
+  if (parts < 2) {
+    reason = "the product is too small for parts";
+    return std::nullopt;
+  }
+  parts = int64_t(llvm::bit_floor(uint64_t(parts)));
   reason = whyNoParts(loop, products.front(), parts);
   return reason.empty() ? std::optional<int64_t>(parts) : std::nullopt;
 }

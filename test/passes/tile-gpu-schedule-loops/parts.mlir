@@ -6,18 +6,23 @@
 // RUN:   --tile-gpu-specialize-warps --tile-gpu-schedule-loops --tile-gpu-apply-schedule \
 // RUN:   | FileCheck %s --check-prefix=RING
 
-#acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#acc = #tile_gpu.linear<shape = [128, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#narrow = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#a = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #row = #tile_gpu.linear<shape = [128, 1], register = [[8, 0]], lane = [[0, 0], [0, 0], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #t = #tile_gpu.shared<order = [0, 1], swizzle = 128>
 #w = #tile_gpu.shared<order = [1, 0], swizzle = 64>
-!x = !tile_gpu.memdesc<64x64xf16, #s>
-!xt = !tile_gpu.memdesc<64x64xf16, #t>
+!x = !tile_gpu.memdesc<128x64xf16, #s>
+!y = !tile_gpu.memdesc<64x64xf16, #s>
+!xt = !tile_gpu.memdesc<64x128xf16, #t>
+!yt = !tile_gpu.memdesc<64x64xf16, #t>
 !w = !tile_gpu.memdesc<128x64xi8, #w>
-!i = tensor<128x64xi8, #acc>
-!a = tensor<128x64xf16, #acc>
+!i = tensor<128x64xi8, #a>
+!a = tensor<128x64xf16, #a>
 !r = tensor<128x1xf16, #row>
-!acc = tensor<128x64xf32, #acc>
+!acc = tensor<128x128xf32, #acc>
+!small = tensor<128x64xf32, #narrow>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @scaled
@@ -60,7 +65,7 @@ tile.kernel @scaled params [#tile.param<"x", in, align = 16>, #tile.param<"w", i
     %c64 = arith.constant 64 : index
     %zero = arith.constant dense<0.0> : !acc
     %scale = arith.constant dense<0.5> : !r
-    %dx = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %dx = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
     %dw = tile_gpu.descriptor <param = 1, order = [1, 0], box = [64, 128], swizzle = 64>
     %o = scf.for %i = %c0 to %n step %c64 iter_args(%sum = %zero) -> (!acc) {
       %mw = tile_gpu.tma_fetch %dw [%i, %c0] : !w
@@ -91,7 +96,7 @@ tile.kernel @summed params [#tile.param<"x", in, align = 16>, #tile.param<"w", i
     %c64 = arith.constant 64 : index
     %zero = arith.constant dense<0.0> : !acc
     %scale = arith.constant dense<0.5> : !r
-    %dx = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %dx = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 128], swizzle = 128>
     %dw = tile_gpu.descriptor <param = 1, order = [1, 0], box = [64, 128], swizzle = 64>
     %o = scf.for %i = %c0 to %n step %c64 iter_args(%sum = %zero) -> (!acc) {
       %mw = tile_gpu.tma_fetch %dw [%i, %c0] : !w
@@ -106,6 +111,36 @@ tile.kernel @summed params [#tile.param<"x", in, align = 16>, #tile.param<"w", i
       scf.yield %h : !acc
     }
     %t = arith.addf %o, %o : !acc
+    tile.return
+  }
+
+// Nor where the tensor cores would have no more than 64 clocks a part.
+// CHECK-LABEL: tile.kernel @small
+// CHECK-NOT: from
+// CHECK: tile_gpu.schedule<[(stage = 0, order = 0, flight = 0)]>
+tile.kernel @small params [#tile.param<"x", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
+  ^bb0(%x: !tile.ptr<f16>, %w: !tile.ptr<i8>, %n: index):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<f16>, %w: !tile.ptr<i8>, %n: index):
+    %c0 = arith.constant 0 : index
+    %c64 = arith.constant 64 : index
+    %zero = arith.constant dense<0.0> : !small
+    %scale = arith.constant dense<0.5> : !r
+    %dx = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %dw = tile_gpu.descriptor <param = 1, order = [1, 0], box = [64, 128], swizzle = 64>
+    %o = scf.for %i = %c0 to %n step %c64 iter_args(%sum = %zero) -> (!small) {
+      %mw = tile_gpu.tma_fetch %dw [%i, %c0] : !w
+      %q = tile_gpu.local_load %mw : !w -> !i
+      %f = arith.sitofp %q : !i to !a
+      %b = tile.broadcast %scale : !r -> !a
+      %a = arith.mulf %f, %b : !a
+      %mx = tile_gpu.tma_fetch %dx [%i, %c0] : !y
+      %xt = tile_gpu.memdesc_permute %mx {permutation = array<i64: 1, 0>} : !y -> !yt
+      %p = tile_gpu.wgmma %a, %xt, %sum : !a, !yt, !small
+      scf.yield %p : !small
+    }
+    %t = arith.addf %o, %o : !small
     tile.return
   }
 }
