@@ -44,6 +44,9 @@ constexpr double operandSlots =
 
 constexpr double conflicting =
     1.6; ///< of the time that mma.sync's operands take to read, beyond half of the products' time
+constexpr double besideParts =
+    0.25; ///< of the arithmetic on a product's operand, or of the product, whichever takes less,
+          ///< that is not hidden where the product goes in parts
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
 constexpr double splitSectors =
@@ -149,9 +152,20 @@ bool storesB(const DotWork &dot) { return dot.computedB && !(dot.swapped && dot.
 
 /// True if a product reads an operand that is computed and cannot stay in registers.
 bool hasComputedOperand(const LoopWork &loop) {
-  return llvm::any_of(loop.dots, [](const DotWork &dot) {
-    return storesB(dot) || (dot.swapped && dot.computedA);
-  });
+  return llvm::any_of(
+      loop.dots, [](const DotWork &dot) { return storesB(dot) || (dot.swapped && dot.computedA); });
+}
+
+/// True if the loop's only product goes in parts, as an operand in registers is computed: the rule
+/// of ProductParts.cpp, by the clocks that the tensor cores take for a trip.
+bool goesInParts(const LoopWork &loop, const Resources &resources) {
+  constexpr int64_t leastClocks = 2 * 128, warpThreads = 32, bitsOfStep = 256;
+  if (loop.dots.size() != 1 || !resources.bulkCopies || resources.warps % 4)
+    return false;
+  const DotWork &dot = loop.dots.front();
+  int64_t sums = dot.m * dot.n / (warpThreads * std::max<int64_t>(resources.warps, 1)),
+          steps = dot.k * int64_t(dot.bits) / bitsOfStep;
+  return dot.wgmma && (dot.swapped ? dot.heldB : dot.computedA) && sums * steps >= leastClocks;
 }
 
 /// Warps over those whose work is not the same once more.
@@ -208,12 +222,13 @@ ProgramTime Estimator::getProgramTime() const {
     // Alone, fewer warps than a multiprocessor has schedulers leave some of these idle.
     double alone = arithmetic * double(schedulers) /
                    double(std::clamp<int64_t>(resources.warps, 1, schedulers));
-    double computing =
-        alternates ? std::max(tensor, alone) + 0.1 * std::min(tensor, alone) : tensor + alone;
+    bool parts = inLoop && goesInParts(loop, resources);
+    double exposed = parts ? besideParts : alternates ? 0.1 : 1;
+    double computing = std::max(tensor, alone) + exposed * std::min(tensor, alone);
     double chain;
     if (resources.bulkCopies && inLoop) {
-      double trip =
-          computing / trips + (alternates ? 0 : handOver) + (loop.reduced > 0 ? reducing : 0);
+      double trip = computing / trips + (alternates || parts ? 0 : handOver) +
+                    (loop.reduced > 0 ? reducing : 0);
       double latency = fillLatency + (filled + loaded) / trips / cacheShare;
       // Operands of different products have rings of their own: one fills while another is read.
       double rings = 0;
