@@ -146,6 +146,8 @@ struct LowerViewDescriptor : OpConversionPattern<ViewDescriptorOp> {
       place = LLVM::AllocaOp::create(rewriter, loc, LLVM::LLVMPointerType::get(getContext()),
                                      rewriter.getI32Type(), constantI32(rewriter, loc, 1));
       LLVM::StoreOp::create(rewriter, loc, constantI32(rewriter, loc, 0), place);
+      if (isWriter(op))
+        prepare(op, rewriter, getSharedPointer(rewriter, loc, *offset));
     }
     auto getPointer = [&]() -> Value {
       Value latest = LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), place);
@@ -209,66 +211,93 @@ private:
     OpBuilder::InsertionGuard guard(rewriter);
     auto branch = scf::IfOp::create(rewriter, op.getLoc(), when, /*withElseRegion=*/false);
     rewriter.setInsertionPointToStart(branch.thenBlock());
-    std::string code = "fence.proxy.tensormap::generic.release.gpu;", constraints;
+    std::string code = "fence.proxy.tensormap::generic.release.gpu;", prefetches, constraints;
     for (size_t i = 0; i < pointers.size(); ++i) {
-      code += " fence.proxy.tensormap::generic.acquire.gpu [$" + std::to_string(i) + "], 128;";
+      std::string operand = "[$" + std::to_string(i) + "]";
+      code += " fence.proxy.tensormap::generic.acquire.gpu " + operand + ", 128;";
+      // All at once: copies would wait for one after the other.
+      prefetches += " prefetch.tensormap " + operand + ";";
       constraints += "l,";
     }
+    code += prefetches;
     inlinePTX(rewriter, op.getLoc(), {}, pointers, code, constraints + "~{memory}");
   }
 
+  static constexpr int64_t pieceBytes = 16;
+
+  /// Sets a field of the map in shared memory: to `value`, or where that is null to a constant.
+  static void replace(OpBuilder &b, Location loc, Value memory, const std::string &field,
+                      Value value, int64_t constant = 0) {
+    bool isWide = value && value.getType().isInteger(64);
+    auto [name, index] = StringRef(field).split(' '); // of a dimension
+    std::string code = ("tensormap.replace.tile." + name + ".shared::cta.b1024.b" +
+                        (isWide ? "64" : "32") + " [$0], " + index + (index.empty() ? "" : ", "))
+                           .str();
+    SmallVector<Value> operands{sharedAddress(b, loc, memory)};
+    if (value)
+      operands.push_back(value);
+    inlinePTX(b, loc, {}, operands, code + (value ? "$1;" : std::to_string(constant) + ";"),
+              !value   ? "r,~{memory}"
+              : isWide ? "r,l,~{memory}"
+                       : "r,r,~{memory}");
+  }
+
+  /// What all maps of the view have in common, once for the block: one thread writes it, ahead of
+  /// the barrier at which producer and consumers part.
+  static void prepare(ViewDescriptorOp op, OpBuilder &b, Value memory) {
+    Location loc = op.getLoc();
+    auto first = scf::IfOp::create(b, loc, equals(b, loc, getThreadId(b, loc), 0),
+                                   /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(first.thenBlock());
+    TensorMapAttr map = op.getMap();
+    Value zeros = arith::ConstantOp::create(
+        b, loc, b.getZeroAttr(VectorType::get(pieceBytes / 4, b.getI32Type())));
+    for (int64_t at = 0; at < tensorMapBytes; at += pieceBytes)
+      LLVM::StoreOp::create(b, loc, zeros, advance(b, loc, memory, int32_t(at)), pieceBytes);
+    auto set = [&](const std::string &field, int64_t value) {
+      replace(b, loc, memory, field, {}, value);
+    };
+    size_t rank = map.getOrder().size();
+    set("rank", int64_t(rank) - 1);
+    for (size_t i = 0; i < rank; ++i) {
+      replace(b, loc, memory, "box_dim " + std::to_string(i), constantI32(b, loc, map.getBox()[i]));
+      replace(b, loc, memory, "element_stride " + std::to_string(i), constantI32(b, loc, 1));
+    }
+    // Types by their size: bits are copied as they are, and what does not exist is 0.
+    constexpr int64_t types[] = {0, 1, 2, 4}; // u8, u16, u32, u64
+    set("elemtype", types[llvm::Log2_64(getElementBytes(op))]);
+    set("interleave_layout", 0);
+    set("swizzle_mode", map.getSwizzle() ? llvm::Log2_64(map.getSwizzle() / 16) : 0);
+    set("fill_mode", 0);
+  }
+
+  static int64_t getElementBytes(ViewDescriptorOp op) {
+    return getSharedElementBytes(cast<PointerType>(op.getBase().getType()).getElementType());
+  }
+
+  /// Sets what is the view's own, and copies the map to `target`.
   static void write(ViewDescriptorOp op, OpAdaptor adaptor, OpBuilder &b, Value memory,
                     Value target) {
     Location loc = op.getLoc();
-    TensorMapAttr map = op.getMap();
-    Type element = cast<PointerType>(op.getBase().getType()).getElementType();
-    int64_t elementBytes = getSharedElementBytes(element);
-    auto words = VectorType::get(4, b.getI32Type());
-    constexpr int64_t pieceBytes = 16;
-    for (int64_t at = 0; at < tensorMapBytes; at += pieceBytes)
-      LLVM::StoreOp::create(b, loc, arith::ConstantOp::create(b, loc, b.getZeroAttr(words)),
-                            advance(b, loc, memory, int32_t(at)), pieceBytes);
-    Value address = sharedAddress(b, loc, memory);
-    auto replace = [&](const std::string &field, unsigned bits, const std::string &index,
-                       Value value, int64_t constant) {
-      std::string code = "tensormap.replace.tile." + field + ".shared::cta.b1024.b" +
-                         std::to_string(bits) + " [$0], " + index;
-      if (value)
-        inlinePTX(b, loc, {}, {address, value}, code + "$1;",
-                  bits == 64 ? "r,l,~{memory}" : "r,r,~{memory}");
-      else
-        inlinePTX(b, loc, {}, {address}, code + std::to_string(constant) + ";", "r,~{memory}");
-    };
-    auto toI64 = [&](Value value) -> Value {
-      return arith::IndexCastOp::create(b, loc, b.getI64Type(), value);
-    };
-    Value base = advance(b, loc, adaptor.getBase(), adaptor.getStart(), element);
-    replace("global_address", 64, "", LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), base), 0);
-    size_t rank = map.getOrder().size();
-    replace("rank", 32, "", {}, int64_t(rank) - 1);
-    for (size_t i = 0; i < rank; ++i) {
-      std::string index = std::to_string(i) + ", ";
-      replace("box_dim", 32, index, constantI32(b, loc, map.getBox()[i]), 0);
-      replace("global_dim", 32, index,
-              arith::IndexCastOp::create(b, loc, b.getI32Type(), adaptor.getExtents()[i]), 0);
-      replace("element_stride", 32, index, constantI32(b, loc, 1), 0);
+    Value base = advance(b, loc, adaptor.getBase(), adaptor.getStart(),
+                         cast<PointerType>(op.getBase().getType()).getElementType());
+    replace(b, loc, memory, "global_address",
+            LLVM::PtrToIntOp::create(b, loc, b.getI64Type(), base));
+    for (size_t i = 0; i < op.getMap().getOrder().size(); ++i) {
+      replace(b, loc, memory, "global_dim " + std::to_string(i),
+              arith::IndexCastOp::create(b, loc, b.getI32Type(), adaptor.getExtents()[i]));
       if (i == 0)
         continue;
-      Value bytes = arith::MulIOp::create(b, loc, toI64(adaptor.getStrides()[i]),
-                                          arith::ConstantIntOp::create(b, loc, elementBytes, 64));
-      replace("global_stride", 64, std::to_string(i - 1) + ", ", bytes, 0);
+      Value stride = arith::IndexCastOp::create(b, loc, b.getI64Type(), adaptor.getStrides()[i]);
+      stride = arith::MulIOp::create(b, loc, stride,
+                                     arith::ConstantIntOp::create(b, loc, getElementBytes(op), 64));
+      replace(b, loc, memory, "global_stride " + std::to_string(i - 1), stride);
     }
-    // Types by their size: bits are copied as they are, and what does not exist is 0.
-    int64_t type = llvm::Log2_64(elementBytes); // u8, u16, u32
-    constexpr int64_t words64 = 4;              // u64
-    replace("elemtype", 32, "", {}, elementBytes == 8 ? words64 : type);
-    replace("interleave_layout", 32, "", {}, 0);
-    replace("swizzle_mode", 32, "", {},
-            map.getSwizzle() ? llvm::Log2_64(map.getSwizzle() / 16) : 0);
-    replace("fill_mode", 32, "", {}, 0);
+    auto words = VectorType::get(pieceBytes / 4, b.getI32Type());
     for (int64_t at = 0; at < tensorMapBytes; at += pieceBytes) {
-      Value piece = LLVM::LoadOp::create(b, loc, words, advance(b, loc, memory, int32_t(at)),
-                                         pieceBytes, /*isVolatile=*/true);
+      Value piece =
+          LLVM::LoadOp::create(b, loc, words, advance(b, loc, memory, int32_t(at)), pieceBytes);
       LLVM::StoreOp::create(b, loc, piece, advance(b, loc, target, int32_t(at)), pieceBytes);
     }
   }
