@@ -541,12 +541,13 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
     Value policy = getCachePolicy(rewriter, loc, op);
     if (op.getDescriptor().getDefiningOp<ViewDescriptorOp>()) {
-      // Written by another thread.
+      // Written by another thread. It is in the cache by the time that the tile is staged.
       auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(branch.thenBlock());
       inlinePTX(rewriter, loc, {}, {adaptor.getDescriptor()},
-                "fence.proxy.tensormap::generic.acquire.gpu [$0], 128;", "l,~{memory}");
+                "fence.proxy.tensormap::generic.acquire.gpu [$0], 128; prefetch.tensormap [$0];",
+                "l,~{memory}");
     }
 
     // Each thread waits for its own groups: the elected thread has issued them, and the barrier
