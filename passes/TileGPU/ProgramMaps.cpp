@@ -229,3 +229,50 @@ void ProgramMaps::finish() {
     fill(group);
   }
 }
+
+/// The rare branches in the loop's body; empty if one of them depends on the trip.
+static SmallVector<scf::IfOp> findRare(scf::ForOp loop) {
+  SmallVector<scf::IfOp> rare;
+  for (auto branch : loop.getBody()->getOps<scf::IfOp>()) {
+    if (!branch->hasAttr(rareName))
+      continue;
+    if (!loop.isDefinedOutsideOfLoop(branch.getCondition()))
+      return {};
+    rare.push_back(branch);
+  }
+  return rare;
+}
+
+void tile::gpu::versionRareLoops(KernelOp kernel) {
+  SmallVector<scf::ForOp> loops;
+  kernel.getBody().walk([&](WarpSpecializeOp split) {
+    split.getConsumer().walk([&](scf::ForOp loop) {
+      if (!findRare(loop).empty())
+        loops.push_back(loop);
+    });
+  });
+  for (scf::ForOp loop : loops) {
+    Location loc = loop.getLoc();
+    OpBuilder builder(loop);
+    SmallVector<scf::IfOp> rare = findRare(loop);
+    Value any = rare.front().getCondition();
+    for (scf::IfOp branch : ArrayRef(rare).drop_front())
+      any = arith::OrIOp::create(builder, loc, any, branch.getCondition());
+    auto versions = scf::IfOp::create(builder, loc, loop.getResultTypes(), any,
+                                      /*addThenBlock=*/true, /*addElseBlock=*/true);
+    loop->replaceAllUsesWith(versions.getResults());
+    builder.setInsertionPointToStart(versions.thenBlock());
+    Operation *with = builder.clone(*loop);
+    auto yield = [&](Block *block, Operation *version) {
+      if (!block->empty() && isa<scf::YieldOp>(block->back()))
+        block->back().erase();
+      OpBuilder end = OpBuilder::atBlockEnd(block);
+      scf::YieldOp::create(end, loc, version->getResults());
+    };
+    loop->moveBefore(versions.elseBlock(), versions.elseBlock()->begin());
+    for (scf::IfOp branch : rare)
+      branch.erase();
+    yield(versions.thenBlock(), with);
+    yield(versions.elseBlock(), loop);
+  }
+}

@@ -65,6 +65,10 @@ private:
   llvm::DenseSet<mlir::Operation *> loops; ///< with loads that were accepted
 };
 
+/// Gives each loop of the consumers with rare branches, whose conditions hold or not throughout the
+/// loop, a version without them for where none holds: what they need is no burden to it then.
+void versionRareLoops(KernelOp kernel);
+
 } // namespace tile::gpu
 
 #endif
