@@ -206,6 +206,7 @@ ANSWERS = {
         low([64 * (i // 8 + 1) + (i % 8 ^ i // 8) * 8 for i in LANES]),
     ),
 }
+ANSWERS["written maps"] = ANSWERS["tensor maps"]
 # name: part of the message
 MISTAKES = {
     "outside": "4 bytes at 0x",
@@ -218,6 +219,7 @@ MISTAKES = {
     "deadlock": "does not go on: block 0 warp 0",
     "no barrier": "there is no mbarrier at",
     "no fence": "without fence.proxy.async since",
+    "no fence of a map": "no fence.proxy.tensormap has shown the tensor map at",
     "no wait": "expected a wait before",
     "within 16 bytes": "begins at element 4 of 2 bytes in a row",
     "before the tensor": "begins at -1 of dimension 1",
