@@ -65,6 +65,10 @@ public:
 
   void run() {
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+    // While operands are as they were: what they are computed from is rewritten first.
+    for (Operation *op : ops)
+      if (auto dot = dyn_cast<DotOp>(op); dot && isSwapped(dot))
+        swappedDots.insert(dot);
     for (Operation *op : ops)
       if (auto dot = dyn_cast<DotOp>(op))
         if (std::optional<HeldOperand> operand = getHeldOperand(dot, inference.getShape())) {
@@ -330,7 +334,7 @@ private:
   Value createWgmma(DotOp dot, Value acc) {
     auto typeA = cast<RankedTensorType>(dot.getA().getType());
     unsigned bits = getElementBits(typeA.getElementType());
-    bool swapped = isSwapped(dot), inRegisters = false;
+    bool swapped = swappedDots.contains(dot), inRegisters = false;
     // Only 16-bit elements can be transposed on their way from shared memory.
     auto fastest = [&](unsigned kDim) {
       return bits == 16 ? std::nullopt : std::optional<unsigned>(kDim);
@@ -555,6 +559,7 @@ private:
   const LayoutInference &inference;
   OpBuilder builder;
   SmallVector<Operation *> ops;
+  llvm::DenseSet<Operation *> swappedDots;        // looked up only
   DenseMap<Operation *, HeldOperand> held;        // by dot; looked up only
   DenseSet<Value> heldLoads;                      // looked up only
   DenseMap<Value, LinearLayout> layouts;          // looked up only
