@@ -44,9 +44,10 @@ constexpr double operandSlots =
 
 constexpr double conflicting =
     1.6; ///< of the time that mma.sync's operands take to read, beyond half of the products' time
-constexpr double besideParts =
-    0.25; ///< of the arithmetic on a product's operand, or of the product, whichever takes less,
-          ///< that is not hidden where the product goes in parts
+constexpr double computingHeld =
+    1.6; ///< of the time that its instructions take to issue, for two warpgroups that compute an
+         ///< operand in registers: each waits for its own results
+constexpr double computingHeldAlone = 2.4; ///< the same for one warpgroup
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
 constexpr double splitSectors =
@@ -156,16 +157,25 @@ bool hasComputedOperand(const LoopWork &loop) {
       loop.dots, [](const DotWork &dot) { return storesB(dot) || (dot.swapped && dot.computedA); });
 }
 
-/// True if the loop's only product goes in parts, as an operand in registers is computed: the rule
-/// of ProductParts.cpp, by the clocks that the tensor cores take for a trip.
-bool goesInParts(const LoopWork &loop, const Resources &resources) {
-  constexpr int64_t leastClocks = 2 * 128, warpThreads = 32, bitsOfStep = 256;
-  if (loop.dots.size() != 1 || !resources.bulkCopies || resources.warps % 4)
-    return false;
+/// The only product of a loop, if it is by wgmma and an operand of it is computed in registers;
+/// else null, as for products of few columns, which wait for memory.
+const DotWork *findHeldProduct(const LoopWork &loop, const Resources &resources) {
+  constexpr int64_t fewColumns = 64;
+  if (loop.dots.size() != 1 || loop.parent < 0 || !resources.bulkCopies || resources.warps % 4)
+    return nullptr;
   const DotWork &dot = loop.dots.front();
+  bool held = dot.wgmma && (dot.swapped ? dot.heldB : dot.computedA);
+  return held && (dot.swapped ? dot.m : dot.n) >= fewColumns ? &dot : nullptr;
+}
+
+/// Into how many parts such a product goes: the rule of ProductParts.cpp, by the clocks that the
+/// tensor cores take for a trip.
+int64_t countPartsAlongK(const DotWork &dot, const Resources &resources) {
+  constexpr int64_t leastClocks = 128, warpThreads = 32, bitsOfStep = 256, most = 4;
   int64_t sums = dot.m * dot.n / (warpThreads * std::max<int64_t>(resources.warps, 1)),
           steps = dot.k * int64_t(dot.bits) / bitsOfStep;
-  return dot.wgmma && (dot.swapped ? dot.heldB : dot.computedA) && sums * steps >= leastClocks;
+  int64_t parts = std::min({most, std::max<int64_t>(steps / 2, 2), sums * steps / leastClocks});
+  return parts < 2 ? 1 : int64_t(llvm::bit_floor(uint64_t(parts)));
 }
 
 /// Warps over those whose work is not the same once more.
@@ -212,8 +222,9 @@ ProgramTime Estimator::getProgramTime() const {
                          : loaded) += access.feedsDot ? bytes : bytes * access.useful;
     }
     double arithmetic = getArithmeticTime(loop);
+    const DotWork *held = findHeldProduct(loop, resources);
     time.tensor += tensor;
-    time.arithmetic += arithmetic;
+    time.arithmetic += arithmetic * (held ? computingHeld : 1);
     time.fill += (filled + loaded) / cacheShare;
     bool inLoop = loop.parent >= 0;
     double trips = inLoop ? loop.trips : 1;
@@ -222,12 +233,18 @@ ProgramTime Estimator::getProgramTime() const {
     // Alone, fewer warps than a multiprocessor has schedulers leave some of these idle.
     double alone = arithmetic * double(schedulers) /
                    double(std::clamp<int64_t>(resources.warps, 1, schedulers));
-    bool parts = inLoop && goesInParts(loop, resources);
-    double exposed = parts ? besideParts : alternates ? 0.1 : 1;
-    double computing = std::max(tensor, alone) + exposed * std::min(tensor, alone);
+    double computing =
+        alternates ? std::max(tensor, alone) + 0.1 * std::min(tensor, alone) : tensor + alone;
+    // A warpgroup computes its operand, part by part, and waits for its last product.
+    if (held) {
+      double share = std::max(overlapping, double(countPartsAlongK(*held, resources)));
+      computing = getNorm({tensor, alone * (overlapping > 1 ? computingHeld : computingHeldAlone) +
+                                       tensor / share + trips * handOver},
+                          3);
+    }
     double chain;
     if (resources.bulkCopies && inLoop) {
-      double trip = computing / trips + (alternates || parts ? 0 : handOver) +
+      double trip = computing / trips + (alternates || held ? 0 : handOver) +
                     (loop.reduced > 0 ? reducing : 0);
       double latency = fillLatency + (filled + loaded) / trips / cacheShare;
       // Operands of different products have rings of their own: one fills while another is read.
