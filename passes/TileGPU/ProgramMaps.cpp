@@ -205,6 +205,17 @@ void ProgramMaps::fill(ArrayRef<Copy> copies) {
   BarrierOp::create(builder, loc);
 }
 
+/// True if anything but the copies that fill it uses `memory`, perhaps permuted, before `op`, in
+/// the same block or nested in it.
+static bool isReadBefore(Value memory, Operation *op) {
+  return llvm::any_of(memory.getUsers(), [&](Operation *user) {
+    if (isa<MemDescPermuteOp>(user))
+      return isReadBefore(user->getResult(0), op);
+    Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
+    return !isa<AsyncCopyOp>(user) && here && here->isBeforeInBlock(op);
+  });
+}
+
 void ProgramMaps::finish() {
   for (auto &[block, found] : copies) {
     llvm::sort(found, [](const Copy &a, const Copy &b) {
@@ -214,11 +225,7 @@ void ProgramMaps::finish() {
     SmallVector<Copy> group;
     for (const Copy &copy : found) {
       bool isRead = llvm::any_of(group, [&](const Copy &other) {
-        return llvm::any_of(TmaFetchOp(other.fetch)->getUsers(), [&](Operation *user) {
-          Operation *here = block->findAncestorOpInBlock(*user);
-          return !isa<AsyncCopyOp, MemDescPermuteOp>(user) &&
-                 here->isBeforeInBlock(TmaFetchOp(copy.fetch));
-        });
+        return isReadBefore(TmaFetchOp(other.fetch).getResult(), copy.fetch);
       });
       if (isRead) {
         fill(group);
