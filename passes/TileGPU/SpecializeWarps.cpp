@@ -37,11 +37,14 @@ using namespace tile::gpu;
 
 namespace {
 
+constexpr int64_t warpsOfWarpgroup = 4;
+
 /// Registers that the producer gets by with where the products of one block need all there are.
 constexpr int64_t fewRegisters = 24;
 
-/// What it keeps where it computes places and shapes of views, and writes their maps.
-constexpr int64_t mapRegisters = 56;
+/// What it keeps where it computes places and shapes of views, and writes their maps: if that
+/// leaves consumers enough beside their tiles, or else.
+constexpr int64_t mapRegisters = 72, fewMapRegisters = 56;
 
 /// Fetches of one block that one operation waits for.
 struct Group {
@@ -96,7 +99,10 @@ public:
     else if (split.getConsumer()
                  .walk([](ViewDescriptorOp) { return WalkResult::interrupt(); })
                  .wasInterrupted())
-      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(mapRegisters));
+      split->setAttr(producerRegistersName,
+                     builder.getI64IntegerAttr(leavesRegisters(mapRegisters, /*others=*/80)
+                                                   ? mapRegisters
+                                                   : fewMapRegisters));
     if (crowded) {
       split.getConsumer().walk([&](Operation *op) {
         if (isa<LocalAllocOp, TmaStoreOp>(op) && op->getParentOfType<scf::ForOp>())
@@ -475,14 +481,20 @@ private:
   /// True if there are so many consumers that what the producer usually keeps is missed.
   bool lacksRegisters() {
     // Two warpgroups have registers enough beside a producer that keeps its usual share.
-    constexpr int64_t others = 32, warpsOfWarpgroup = 4, manyWarpgroups = 3;
+    constexpr int64_t others = 32, manyWarpgroups = 3;
     FailureOr<int64_t> warps = getLaunchedWarps(kernel);
-    if (failed(warps) || *warps < manyWarpgroups * warpsOfWarpgroup)
-      return false;
+    return succeeded(warps) && *warps >= manyWarpgroups * warpsOfWarpgroup &&
+           !leavesRegisters(usualProducerRegisters, others);
+  }
+
+  /// True if a producer that keeps so many registers leaves consumers `others` beside their tiles.
+  bool leavesRegisters(int64_t producer, int64_t others) {
+    FailureOr<int64_t> warps = getLaunchedWarps(kernel);
     auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
-    return countLiveRegisters(kernel) + others >
-           getConsumerRegisters(limits, *warps / warpsOfWarpgroup,
-                                occupancy ? occupancy.getInt() : 1, usualProducerRegisters);
+    return succeeded(warps) &&
+           countLiveRegisters(kernel) + others <=
+               getConsumerRegisters(limits, *warps / warpsOfWarpgroup,
+                                    occupancy ? occupancy.getInt() : 1, producer);
   }
 
   /// True for what producer and consumers may both see: scalars and views that nothing changes.

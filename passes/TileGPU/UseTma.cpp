@@ -672,7 +672,16 @@ private:
       require(limit, size);
     }
     auto branch = scf::IfOp::create(builder, loc, whole, /*withElseRegion=*/true);
-    store.store->moveBefore(branch.elseBlock(), branch.elseBlock()->begin());
+    Block *rest = branch.elseBlock();
+    if (store.access.flatStart) { // whose addresses must not take registers of the product
+      OpBuilder inside = OpBuilder::atBlockBegin(rest);
+      Value cannot = arith::XOrIOp::create(inside, loc, whole,
+                                           arith::ConstantIntOp::create(inside, loc, 1, 1));
+      auto rare = scf::IfOp::create(inside, loc, cannot, /*withElseRegion=*/false);
+      rare->setAttr(rareName, builder.getUnitAttr());
+      rest = rare.thenBlock();
+    }
+    store.store->moveBefore(rest, rest->begin());
     // Out of the product's registers as they are: a conversion would want the whole tile's shared
     // memory, a stage or two of the loads, for the few tiles that are cut.
     if (convert)

@@ -12,6 +12,7 @@
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/TileGPU/ProgramMaps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -56,6 +57,23 @@ constexpr unsigned leastPiece = 4;
 
 /// Elements that wait in registers at a time.
 constexpr size_t mostElements = 16;
+
+/// Copies at a time in a branch that is rare, in a loop that is short of registers.
+constexpr size_t rareElements = 4;
+
+bool isRareBranch(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (op->hasAttr(rareName))
+      return true;
+  return false;
+}
+
+/// A condition that always holds, which no compiler sees.
+Value makeOpaqueTrue(OpBuilder &builder, Location loc) {
+  Value blocks = inlinePTX(builder, loc, builder.getI32Type(), {}, "mov.u32 $0, %nctaid.x;", "=r");
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, blocks,
+                               constantI32(builder, loc, 0));
+}
 
 /// An element of 1 or 2 bytes that goes by way of a register: too narrow for cp.async.
 struct Element {
@@ -103,15 +121,40 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     // Elements that several threads hold are copied by one of them.
     when = access.conjunction(when, getOwnerPredicate(rewriter, loc, layout));
     unsigned elementBytes = shared.getElementBytes(), count = layout.getNumRegisters();
+    bool rare = isRareBranch(op);
     auto copyAll = [&](unsigned width) {
-      SharedAddresses addresses(rewriter, loc, adaptor.getMemory().front(),
-                                places.getThreadImages());
+      auto makeAddresses = [&] {
+        return SharedAddresses(rewriter, loc, adaptor.getMemory().front(),
+                               places.getThreadImages());
+      };
+      std::optional<SharedAddresses> addresses(makeAddresses());
       llvm::SmallDenseSet<uint32_t> seen; // registers may repeat an earlier one's element
       SmallVector<Element> elements;
+      auto copyPending = [&] {
+        for (ArrayRef<Element> left = elements; !left.empty();) {
+          size_t count = std::min<size_t>(left.size(), mostElements);
+          copyElements(rewriter, loc, left.take_front(count));
+          left = left.drop_front(count);
+        }
+        elements.clear();
+      };
+      OpBuilder::InsertionGuard guard(rewriter);
+      scf::IfOp group;
       for (unsigned reg = 0; reg < count; reg += width) {
         uint32_t offset = places.getOffset(reg);
         if (!seen.insert(offset).second)
           continue;
+        // Where registers are short, a few at a time, each group in a branch of its own: the
+        // assembler would compute the addresses of all ahead.
+        if (rare && (seen.size() - 1) % rareElements == 0) {
+          copyPending();
+          if (group)
+            rewriter.setInsertionPointAfter(group);
+          group = scf::IfOp::create(rewriter, loc, makeOpaqueTrue(rewriter, loc),
+                                    /*withElseRegion=*/false);
+          rewriter.setInsertionPointToStart(group.thenBlock());
+          addresses.emplace(makeAddresses());
+        }
         Value exists = access.exists(reg);
         if (mask)
           exists = access.conjunction(
@@ -119,16 +162,12 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
               vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(reg)}));
         unsigned bytes = width * elementBytes;
         if (bytes >= leastPiece)
-          copyPiece(rewriter, loc, addresses.get(offset), access.address(reg), bytes, exists, when,
+          copyPiece(rewriter, loc, addresses->get(offset), access.address(reg), bytes, exists, when,
                     op.getCache());
         else
-          elements.push_back({addresses.get(offset), access.address(reg), exists, when, bytes});
+          elements.push_back({addresses->get(offset), access.address(reg), exists, when, bytes});
       }
-      for (ArrayRef<Element> left = elements; !left.empty();) {
-        size_t count = std::min<size_t>(left.size(), mostElements);
-        copyElements(rewriter, loc, left.take_front(count));
-        left = left.drop_front(count);
-      }
+      copyPending();
     };
     unsigned proven = std::min(getVectorWidth(op), count),
              wide = std::min(getVectorWidth(op, vectorIfName), count);

@@ -145,9 +145,17 @@ struct LowerViewDescriptor : OpConversionPattern<ViewDescriptorOp> {
       rewriter.setInsertionPointToStart(&function.getBody().front());
       place = LLVM::AllocaOp::create(rewriter, loc, LLVM::LLVMPointerType::get(getContext()),
                                      rewriter.getI32Type(), constantI32(rewriter, loc, 1));
-      LLVM::StoreOp::create(rewriter, loc, constantI32(rewriter, loc, 0), place);
-      if (isWriter(op))
+      Operation *initial =
+          LLVM::StoreOp::create(rewriter, loc, constantI32(rewriter, loc, 0), place);
+      if (isWriter(op)) {
+        // Behind all variables: in a block of their own LLVM would leave them in memory.
+        Operation *last = place.getDefiningOp();
+        for (auto variable : function.getBody().front().getOps<LLVM::AllocaOp>())
+          if (last->isBeforeInBlock(variable))
+            last = variable;
+        rewriter.setInsertionPointAfter(last == place.getDefiningOp() ? initial : last);
         prepare(op, rewriter, getSharedPointer(rewriter, loc, *offset));
+      }
     }
     auto getPointer = [&]() -> Value {
       Value latest = LLVM::LoadOp::create(rewriter, loc, rewriter.getI32Type(), place);
