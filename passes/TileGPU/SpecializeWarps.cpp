@@ -100,7 +100,7 @@ public:
                  .walk([](ViewDescriptorOp) { return WalkResult::interrupt(); })
                  .wasInterrupted())
       split->setAttr(producerRegistersName,
-                     builder.getI64IntegerAttr(leavesRegisters(mapRegisters, /*others=*/80)
+                     builder.getI64IntegerAttr(leavesRegisters(mapRegisters, /*others=*/120)
                                                    ? mapRegisters
                                                    : fewMapRegisters));
     if (crowded) {
