@@ -28,7 +28,7 @@ def arguments(case):
         "v": Input(case.T, shape),
         "offset": Input("i32", (case.B + 1,), lambda random, shape: offsets(random, shape, case.N)),
         "o": Output(case.T, shape, rtol=1e-4, atol=4.0 * ROUNDING[case.T]),
-        "longest": Scalar("i64"),
+        "longest": Scalar("i32"),
         "scale": Scalar("f32", 1.0 / math.sqrt(case.D)),
     }
 

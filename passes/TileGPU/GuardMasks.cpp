@@ -8,7 +8,11 @@
 //
 // A comparison of positions is true for the whole tile if it holds for the extremes of both sides,
 // which are scalars. Where that is so at run time, the branch leaves out the mask, the positions it
-// is made from and the selection.
+// is made from and the selection. Elsewhere positions are compared in 32 bits, by their distances,
+// as far as no sum of them wraps around:
+//
+//   start + i >= other + j            i + clamp(start - other) >= j
+//   two comparisons of 32 bits        one, and a sum for each row
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Convert/ValueRanges.h"
 
@@ -182,18 +186,174 @@ private:
   unsigned asked = 0;        ///< tiles of positions that it is made from, each time they are used
 };
 
+/// A tile of positions as a sum of numbers that all elements share and of counts from 0.
+class PositionSum {
+public:
+  explicit PositionSum(ValueRanges &ranges) : ranges(ranges) {}
+
+  /// Adds `tile`, or takes it away; false if it is no such sum, or one that may wrap around.
+  bool add(Value tile, bool isNegative) {
+    SmallVector<Operation *> around;
+    return add(tile, isNegative, around);
+  }
+
+  /// False if it is one number for all elements.
+  bool hasCounts() const { return !counts.empty(); }
+
+  /// Compares the sum with 0 by elements of 32 bits; `type` is that of the positions.
+  Value compare(OpBuilder &builder, Location loc, arith::CmpIPredicate predicate,
+                RankedTensorType type) {
+    // All counts together reach less far than this distance, at which it stays as large as it is.
+    Value far = arith::ConstantIndexOp::create(builder, loc, farthest),
+          sum = arith::ConstantIndexOp::create(builder, loc, 0);
+    for (auto [number, isNegative] : numbers)
+      sum = isNegative ? arith::SubIOp::create(builder, loc, sum, number).getResult()
+                       : arith::AddIOp::create(builder, loc, sum, number).getResult();
+    Value least = arith::ConstantIndexOp::create(builder, loc, -farthest);
+    sum =
+        arith::MinSIOp::create(builder, loc, far, arith::MaxSIOp::create(builder, loc, sum, least));
+    // It goes to the counts that a thread has most of: the others alone may be kept from one trip
+    // to the next, in few registers.
+    Count *most = nullptr;
+    for (Count &count : counts)
+      if (!most || count.getRegisters() > most->getRegisters())
+        most = &count;
+    if (most && most->isNegative)
+      sum =
+          arith::SubIOp::create(builder, loc, arith::ConstantIndexOp::create(builder, loc, 0), sum);
+    Value distance = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), sum);
+    RankedTensorType narrow = narrowType(type);
+    Value sides[2]; // what is added, what is taken away
+    for (Count &count : counts) {
+      Value tile = build(builder, loc, count, &count == most ? distance : Value());
+      Value &side = sides[count.isNegative];
+      side = side ? arith::AddIOp::create(builder, loc, side, tile).getResult() : tile;
+    }
+    if (!sides[0])
+      sides[0] = zero(builder, loc, narrow);
+    if (!sides[1])
+      sides[1] = zero(builder, loc, narrow);
+    return arith::CmpIOp::create(builder, loc, predicate, sides[0], sides[1]);
+  }
+
+private:
+  static constexpr int64_t farthest = int64_t(1) << 30;
+
+  /// iota(0), with what repeats or moves its elements, the outermost first.
+  struct Count {
+    IotaOp iota;
+    SmallVector<Operation *> around;
+    bool isNegative;
+
+    unsigned getRegisters() { return getLayout(iota.getType()).getNumRegisters(); }
+  };
+
+  static Value zero(OpBuilder &builder, Location loc, RankedTensorType type) {
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(type, builder.getI32IntegerAttr(0)));
+  }
+
+  static RankedTensorType narrowType(RankedTensorType type) {
+    return RankedTensorType::get(type.getShape(), IntegerType::get(type.getContext(), 32),
+                                 type.getEncoding());
+  }
+
+  bool addNumber(Value number, bool isNegative) {
+    ConstantIntRanges range = ranges.find(number);
+    numbers.push_back({number, isNegative});
+    return range.smin().sge(-mostPosition) && range.smax().sle(mostPosition);
+  }
+
+  bool add(Value tile, bool isNegative, SmallVector<Operation *> &around) {
+    auto type = dyn_cast<RankedTensorType>(tile.getType());
+    Operation *op = tile.getDefiningOp();
+    if (!op || !type || !type.getElementType().isIndex() || ++asked > mostPositions)
+      return false;
+    if (isa<BroadcastOp, ReshapeOp, PermuteOp, ConvertLayoutOp>(op)) {
+      around.push_back(op);
+      bool found = add(op->getOperand(0), isNegative, around);
+      around.pop_back();
+      return found;
+    }
+    if (auto splat = dyn_cast<tensor::SplatOp>(op))
+      return addNumber(splat.getInput(), isNegative);
+    if (DenseElementsAttr elements; matchPattern(op, m_Constant(&elements)) && elements.isSplat()) {
+      int64_t number = elements.getSplatValue<APInt>().getSExtValue();
+      OpBuilder builder(op);
+      return addNumber(arith::ConstantIndexOp::create(builder, op->getLoc(), number), isNegative);
+    }
+    if (auto iota = dyn_cast<IotaOp>(op)) {
+      int64_t step = iota.getStep();
+      if (step <= -farthest || step >= farthest)
+        return false;
+      reach += (type.getNumElements() - 1) * std::abs(step);
+      counts.push_back({iota, around, isNegative});
+      return reach < farthest / 2 && addNumber(iota.getStart(), isNegative);
+    }
+    if (!isa<arith::AddIOp, arith::SubIOp>(op))
+      return false;
+    return add(op->getOperand(0), isNegative, around) &&
+           add(op->getOperand(1), isNegative != isa<arith::SubIOp>(op), around);
+  }
+
+  /// The count's tile of i32, `more` added to it where it has fewest elements.
+  Value build(OpBuilder &builder, Location loc, Count &count, Value more) {
+    RankedTensorType type = count.iota.getType();
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
+          tile = IotaOp::create(builder, loc, type, zero, count.iota.getStepAttr());
+    tile = arith::IndexCastOp::create(builder, loc, narrowType(type), tile);
+    if (more)
+      tile = arith::AddIOp::create(builder, loc, tile,
+                                   tensor::SplatOp::create(builder, loc, tile.getType(), more));
+    for (Operation *op : llvm::reverse(count.around)) {
+      IRMapping mapping;
+      mapping.map(op->getOperand(0), tile);
+      tile = builder.clone(*op, mapping)->getResult(0);
+      tile.setType(narrowType(cast<RankedTensorType>(tile.getType())));
+    }
+    return tile;
+  }
+
+  ValueRanges &ranges;
+  SmallVector<std::pair<Value, bool>> numbers; ///< and whether they are taken away
+  SmallVector<Count> counts;
+  int64_t reach = 0;
+  unsigned asked = 0;
+};
+
+/// A comparison of positions by elements of 32 bits; null if it is another one.
+Value narrow(OpBuilder &builder, arith::CmpIOp compare, ValueRanges &ranges) {
+  using Predicate = arith::CmpIPredicate;
+  Predicate predicate = compare.getPredicate();
+  if (!llvm::is_contained({Predicate::slt, Predicate::sle, Predicate::sgt, Predicate::sge},
+                          predicate))
+    return {};
+  PositionSum difference(ranges);
+  auto type = dyn_cast<RankedTensorType>(compare.getLhs().getType());
+  if (!type || !hasLayout(type) || !difference.add(compare.getLhs(), /*isNegative=*/false) ||
+      !difference.add(compare.getRhs(), /*isNegative=*/true) || !difference.hasCounts())
+    return {};
+  return difference.compare(builder, compare.getLoc(), predicate, type);
+}
+
 /// The operations that compute `value` for the mask alone: copied to where the mask is.
 /// Into the branch, so that positions are not computed where the mask is left out. What others use
 /// stays where it is as well.
-Value copyMask(OpBuilder &builder, Value value, IRMapping &mapping, Block *home) {
+Value copyMask(OpBuilder &builder, Value value, IRMapping &mapping, Block *home,
+               ValueRanges &ranges) {
   if (Value known = mapping.lookupOrNull(value))
     return known;
   Operation *op = value.getDefiningOp();
+  if (auto compare = dyn_cast_or_null<arith::CmpIOp>(op))
+    if (Value narrowed = narrow(builder, compare, ranges)) {
+      mapping.map(value, narrowed);
+      return narrowed;
+    }
   if (!isa<RankedTensorType>(value.getType()) || !op || op->getBlock() != home ||
       op->getNumRegions() || !isMemoryEffectFree(op) || op->getNumResults() != 1)
     return value;
   for (Value operand : op->getOperands())
-    mapping.map(operand, copyMask(builder, operand, mapping, home));
+    mapping.map(operand, copyMask(builder, operand, mapping, home, ranges));
   builder.clone(*op, mapping);
   return mapping.lookup(value);
 }
@@ -215,7 +375,7 @@ void guard(arith::SelectOp select, ValueRanges &ranges) {
   scf::YieldOp::create(builder, loc, select.getTrueValue());
   builder.setInsertionPointToEnd(&branch.getElseRegion().front());
   IRMapping mapping;
-  Value mask = copyMask(builder, select.getCondition(), mapping, select->getBlock());
+  Value mask = copyMask(builder, select.getCondition(), mapping, select->getBlock(), ranges);
   Value masked =
       arith::SelectOp::create(builder, loc, mask, select.getTrueValue(), select.getFalseValue());
   scf::YieldOp::create(builder, loc, masked);
