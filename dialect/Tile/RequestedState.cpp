@@ -4,6 +4,7 @@
 #include "dialect/AttributeSpec.h"
 #include "dialect/ProgramNames.h"
 #include "dialect/RequestLimits.h"
+#include "dialect/VersionNames.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
@@ -64,6 +65,7 @@ static const AttributeSpec specs[] = {
     {splitAutomaticName, isUnit, unit, isLoop, aLoop},
     {tripsName, isNumber<1, limits::trips>, "an i64 from 1 to 2^30", isLoop, aLoop},
     {hintsName, isDictionary, "a dictionary", isKernel, aKernel},
+    {unevenName, isDictionary, "a dictionary", isKernel, aKernel},
     {guessedName, isListOfNames, "an array of strings", isKernel, aKernel},
     {flatName, isUnit, unit, isView, "a view"},
     {unrollName, isNumber<1, limits::unroll>, "an i64 from 1 to 1024", isLoop, aLoop},

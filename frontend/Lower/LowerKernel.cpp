@@ -9,6 +9,7 @@
 // launchValues and the cache of constants are made anew for each.
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
+#include "dialect/VersionNames.h"
 #include "frontend/Lower/KernelEmission.h"
 #include "frontend/Lower/Lowering.h"
 
@@ -293,6 +294,11 @@ bool KernelEmission::run(const Instance &instance, const Variant &variant,
     }
   if (!hints.empty())
     op->setAttr(hintsName, builder.getDictionaryAttr(hints));
+  SmallVector<NamedAttribute> uneven;
+  for (const auto &[name, divisor] : checked->uneven)
+    uneven.push_back(builder.getNamedAttr(name, builder.getI64IntegerAttr(divisor)));
+  if (!uneven.empty())
+    op->setAttr(unevenName, builder.getDictionaryAttr(uneven));
   if (!record.aliases.empty()) {
     SmallVector<Attribute> pairs;
     for (const auto &[first, second] : record.aliases)

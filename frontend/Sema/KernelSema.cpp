@@ -73,6 +73,8 @@ std::optional<CheckedKernel> KernelSema::check(const Instance &instance, const V
   checked.dimensions = signature.getDimensions();
   checked.fixed = variants.getFixed();
   checked.scalarHints = contracts.getScalarHints();
+  if (variant.isGeneric())
+    checked.uneven = variants.findUneven();
   listArguments(checked);
   return checked;
 }

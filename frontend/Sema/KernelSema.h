@@ -22,6 +22,8 @@ struct CheckedKernel {
   std::map<std::string, int64_t> fixed;
   /// `opt` of scalars.
   std::map<std::string, int64_t> scalarHints;
+  /// Divisors that names do not have where this version runs.
+  std::map<std::string, int64_t> uneven;
 };
 
 /// Reads what stands before a kernel's body. Each object serves one question: state of the instance

@@ -230,6 +230,34 @@ std::optional<std::vector<Variant>> Variants::list() {
   return variants;
 }
 
+/// `name % divisor == 0`, with a number.
+static std::optional<std::pair<std::string, int64_t>> readDivisor(const ast::Contract &contract) {
+  auto *test = dyn_cast<ast::BinaryExpr>(contract.value.get());
+  if (contract.set || !test || test->op != ast::BinaryOp::eq)
+    return std::nullopt;
+  auto *remainder = dyn_cast<ast::BinaryExpr>(test->lhs.get());
+  auto *zero = dyn_cast<ast::IntLiteral>(test->rhs.get());
+  if (!remainder || remainder->op != ast::BinaryOp::rem || !zero || zero->value != 0)
+    return std::nullopt;
+  auto *name = dyn_cast<ast::NameExpr>(remainder->lhs.get());
+  auto *divisor = dyn_cast<ast::IntLiteral>(remainder->rhs.get());
+  if (!name || !divisor || divisor->value < 2 || divisor->value > INT32_MAX)
+    return std::nullopt;
+  return std::pair(name->text, int64_t(divisor->value));
+}
+
+/// A clause with a second contract leaves launches to the plain version that break this alone.
+std::map<std::string, int64_t> Variants::findUneven() const {
+  std::map<std::string, int64_t> found;
+  for (const ast::ClausePtr &each : kernel.clauses)
+    if (auto *clause = dyn_cast<ast::SpecializeClause>(each.get());
+        clause && clause->contracts.size() == 1)
+      if (auto divisor = readDivisor(clause->contracts[0]);
+          divisor && here.launchNames.count(divisor->first))
+        found.insert(std::move(*divisor));
+  return found;
+}
+
 /// Adds one contract of a clause as a fact, and what it says to the variant's name.
 bool Variants::applySpecialize(const ast::Contract &contract, size_t choice,
                                runtime::Kernel &record, std::string &name) {

@@ -35,6 +35,9 @@ public:
   /// contract. False after an error.
   bool applyItem(const ArgItem &item, bool isDispatched, runtime::Kernel &record);
   bool apply(const Variant &variant, runtime::Kernel &record);
+  /// Names and divisors of clauses such as `specialize N % 8 == 0` that say nothing else: launches
+  /// of the plain version do not have them.
+  std::map<std::string, int64_t> findUneven() const;
   /// After a failure: nothing is wrong, but the command line rules the variant out.
   bool isRuledOut() const { return impossible; }
   /// Dimensions, strides and scalars that are constants here.

@@ -9,6 +9,7 @@
 // behind it once. It changes the order of additions, so it asks for the flag that permits that.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
+#include "passes/TileGPU/UnevenRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -179,8 +180,12 @@ static unsigned getNarrowest(Value tile, unsigned depth = 0) {
   return narrowest == ~0u ? bits : narrowest;
 }
 
-/// Neighbours that a thread takes at once: 16 bytes of what memory holds, as its load will have it.
-static int64_t getVector(Value tile) { return 128 / getNarrowest(tile); }
+/// Neighbours that a thread takes at once: 16 bytes of what memory holds, or fewer where rows begin
+/// anywhere, as its load will have it.
+static int64_t getVector(Value tile) {
+  auto kernel = tile.getParentRegion()->getParentOfType<KernelOp>();
+  return tile::gpu::getRowDivisor(kernel, 128 / getNarrowest(tile));
+}
 
 static std::optional<Plan> makePlan(KernelOp kernel, scf::ForOp loop) {
   Plan plan;

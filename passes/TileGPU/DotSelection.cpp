@@ -4,6 +4,7 @@
 #include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/LayoutInference.h"
+#include "passes/TileGPU/UnevenRows.h"
 
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
@@ -290,7 +291,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
   if (!wgmma.empty()) // whose operands a producer's warpgroup may fetch
     shape.numWarps = std::min<int64_t>(shape.numWarps, getWarpsBesideProducer(target->limits));
-  shape.vector = vector;
+  shape.vector = dotElements || transposes ? vector : getRowDivisor(kernel, vector);
   // Rows of products that are reduced stay within warps.
   shape.rowsInWarps = dotElements && reducesRows;
   shape.reducesLast = !dotElements && reducesRows && !reducesOthers;

@@ -8,6 +8,7 @@
 // in registers. Which version runs is decided once for each program, by dimensions alone.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
+#include "passes/TileGPU/UnevenRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -166,7 +167,9 @@ static void version(KernelOp kernel, const RowLoops &rows) {
     condition = condition ? Value(arith::AndIOp::create(b, loc, condition, test)) : test;
   };
   // In elements: a multiple of 16 bytes' worth lets every access be wide.
-  bool aligned = facts.getMultipleOf() % vector == 0;
+  // Uneven rows are moved element by element wherever they stand.
+  bool aligned =
+      facts.getMultipleOf() % vector == 0 || tile::gpu::isUneven(kernel, facts.getName(), vector);
   if (facts.getMax() > rows.block)
     require(arith::CmpIPredicate::sle, dim, rows.block);
   if (facts.getMin() < 1)
