@@ -1,6 +1,7 @@
 // Registration, attributes, types and verifiers of the tile_gpu dialect.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/AttributeSpec.h"
+#include "dialect/SelectionNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/ShiftPlan.h"
 #include "target/LoadLatency.h"
@@ -123,6 +124,7 @@ static bool isFetch(Operation *op) { return isa<TmaFetchOp>(op); }
 static bool isSplit(Operation *op) { return isa<WarpSpecializeOp>(op); }
 static bool isRelease(Operation *op) { return isa<RingReleaseOp>(op); }
 static bool isReduce(Operation *op) { return isa<ReduceOp, WarpReduceOp>(op); }
+static bool isReduceBy(Operation *op) { return isa<ReduceByOp>(op); }
 
 static bool isTarget(Attribute value) { return isa<TargetAttr>(value); }
 static bool isSchedule(Attribute value) { return isa<ScheduleAttr>(value); }
@@ -175,6 +177,7 @@ static const AttributeSpec specs[] = {
     {fastestName, isNumber<0>, notNegative, isInKernel, inside},
     {windowsName, isUnit, unit, isInKernel, inside},
     {exactProductsName, isUnit, unit, isReduce, "a tile.reduce"},
+    {selectsOneName, isUnit, unit, isReduceBy, "a tile.reduce_by"},
     {readOnlyName, isUnit, unit, isInKernel, inside},
     {aheadName, isUnit, unit, isInKernel, inside},
     {nonNegativeName, isUnit, unit, isInKernel, inside},

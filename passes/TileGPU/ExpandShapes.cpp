@@ -3,6 +3,7 @@
 //
 // Nothing moves where a dimension is one of few equal powers of two and a thread holds all of them,
 // as with pairs and halves; elsewhere what is wanted is read at computed positions.
+#include "dialect/SelectionNames.h"
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -94,6 +95,7 @@ public:
     };
     auto op = ReduceByOp::create(b, loc, TypeRange{typed(element), typed(flag)},
                                  ValueRange{tile, isHere}, axis);
+    op->setAttr(selectsOneName, b.getUnitAttr());
     OpBuilder::InsertionGuard guard(b);
     // (value, flag) pairs, associative: the flagged one wins, whichever side it is on.
     Block *block = b.createBlock(&op.getCombiner(), {}, {element, flag, element, flag},

@@ -1,6 +1,7 @@
 // Reductions by a function: totals of blocks of neighbours along the axis double until one is left,
 // between registers, by shuffles of lanes, and across warps through shared memory
 // (passes/Convert/TileGPUToLLVM/ScanSteps.h).
+#include "dialect/SelectionNames.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ScanSteps.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
@@ -17,7 +18,8 @@ class TotalSteps : public ScanSteps {
 public:
   TotalSteps(ReduceByOp op, ConversionPatternRewriter &b, const LinearLayout &layout,
              ValueRange sources)
-      : ScanSteps(op, op.getCombiner().front(), /*isReverse=*/false, b, layout, sources) {}
+      : ScanSteps(op, op.getCombiner().front(), /*isReverse=*/false, b, layout, sources),
+        isOrdered(!op->hasAttr(selectsOneName)) {}
 
   /// The totals with the registers along the axis left out.
   FailureOr<State> run(ArrayRef<ScanStep> steps) {
@@ -25,7 +27,7 @@ public:
       if (step.dim == InDim::Register)
         joinTotals(step.bits[0]);
       else if (step.dim == InDim::Lane)
-        joinLanes(step.bits[0]);
+        joinLanes(step.bits[0], &step == &steps.back());
       else if (failed(joinWarps(step, /*wantsEarlier=*/false)))
         return failure();
     }
@@ -35,7 +37,16 @@ public:
 private:
   /// Lanes that differ in one bit hold neighbouring blocks. Both compute the same total, so that
   /// the next step may start from either.
-  void joinLanes(unsigned bit) {
+  void joinLanes(unsigned bit, bool isLast) {
+    // Where one element is picked, the other lane has it if this one does not: only a further step
+    // asks for its flag.
+    if (!isOrdered) {
+      State other = totals;
+      for (Value &each : MutableArrayRef<Value>(other).take_front(isLast ? 1 : other.size()))
+        each = shuffleLanes(b, loc, each, 1u << bit);
+      totals = combine(totals, other);
+      return;
+    }
     Value own = arith::AndIOp::create(b, loc, getLane(b, loc), constantI32(b, loc, 1u << bit));
     Value isHigh =
         arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, own, constantI32(b, loc, 0));
@@ -43,6 +54,8 @@ private:
         llvm::map_range(totals, [&](Value v) { return shuffleLanes(b, loc, v, 1u << bit); }));
     totals = combine(select(isHigh, other, totals), select(isHigh, totals, other));
   }
+
+  bool isOrdered; ///< the function wants what lies before on its left
 };
 
 struct LowerReduceBy : OpConversionPattern<ReduceByOp> {

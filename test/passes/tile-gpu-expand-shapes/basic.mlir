@@ -6,7 +6,7 @@
 // CHECK-LABEL: tile.kernel @half
 // CHECK: %[[PARTS:.*]] = tile.reshape %{{.*}} : tensor<16x64xf32> -> tensor<16x2x32xf32>
 // CHECK: %[[HERE:.*]] = arith.cmpi eq, %{{.*}} : tensor<16x2x32xi32>
-// CHECK: tile.reduce_by %[[PARTS]], %[[HERE]] axis 1 : tensor<16x2x32xf32>, tensor<16x2x32xi1> -> tensor<16x32xf32>, tensor<16x32xi1>
+// CHECK: tile.reduce_by %[[PARTS]], %[[HERE]] axis 1 {tile_gpu.selects_one} : tensor<16x2x32xf32>, tensor<16x2x32xi1> -> tensor<16x32xf32>, tensor<16x32xi1>
 // CHECK-NEXT: ^bb0(%[[L:.*]]: f32, %[[IS:.*]]: i1, %[[R:.*]]: f32, %[[OR:.*]]: i1):
 // CHECK: arith.select %[[IS]], %[[L]], %[[R]] : f32
 // CHECK-NOT: extract_slice
