@@ -90,6 +90,7 @@ private:
   double getCodeLength() const;
   std::optional<unsigned> getPairAxis() const;
   double getCacheShare(const AccessWork &access) const;
+  double getReread(size_t loop, const AccessWork &access, double concurrent) const;
   void addTraffic(CostEstimate &found) const;
   void addRoofline(CostEstimate &found) const;
 
@@ -297,11 +298,33 @@ double Estimator::getCacheShare(const AccessWork &access) const {
   return share * (access.splitsSectors ? splitSectors : 1);
 }
 
+/// How much of what a loop reads is still in L2 from an earlier loop of the same programs: all
+/// where what the programs that run at once have read since fits, with room for what else passes.
+double Estimator::getReread(size_t loop, const AccessWork &access, double concurrent) const {
+  auto getBytes = [](const AccessWork &each) { return each.tileBytes * each.useful * each.count; };
+  for (size_t before = loop; before-- > 0;) {
+    const LoopWork &earlier = work.loops[before];
+    bool found = llvm::any_of(earlier.accesses, [&](const AccessWork &each) {
+      return !each.isStore && !each.isIndexed && each.param == access.param &&
+             each.axes == access.axes && getBytes(each) == getBytes(access);
+    });
+    if (!found || earlier.parent != work.loops[loop].parent)
+      continue;
+    double read = 0;
+    for (const AccessWork &each : earlier.accesses)
+      read += getBytes(each);
+    constexpr double whole = 0.6, none = 1.2; // of the cache
+    double share = read * concurrent / double(target.cacheBytes);
+    return std::clamp((none - share) / (none - whole), 0.0, 1.0);
+  }
+  return 0;
+}
+
 /// Bytes from memory and from L2.
 void Estimator::addTraffic(CostEstimate &found) const {
   double concurrent =
       std::min(double(found.programs), double(target.processors * resources.blocks));
-  for (const LoopWork &loop : work.loops)
+  for (const auto &[number, loop] : llvm::enumerate(work.loops))
     for (const AccessWork &access : loop.accesses) {
       double all = access.tileBytes * access.useful * access.count * double(found.programs);
       double whole = access.param < work.tensorBytes.size() ? work.tensorBytes[access.param] : 0;
@@ -310,8 +333,8 @@ void Estimator::addTraffic(CostEstimate &found) const {
         found.dramBytes += all;
         continue;
       }
-      if (all <= whole) {
-        found.dramBytes += all;
+      if (all <= 1.01 * whole) {
+        found.dramBytes += all * (1 - getReread(number, access, concurrent));
         continue;
       }
       // A tensor larger than the cache is read once by the programs that run at once.
