@@ -338,8 +338,9 @@ static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarge
   if (blocks > target.limits.blocksPerProcessor ||
       target.limits.registersFor(threads, blocks) < registers)
     return many + "would not run at once with " + std::to_string(registers) + " registers a thread";
-  // Little's law: as much has to be on its way as comes in the time of one load.
-  if (double(blocks * plan.bytes) >= getBytesInFlight(card))
+  // Little's law: as much has to be on its way as comes in the time of one load; twice as much, as
+  // programs that wait in every trip have nothing on its way for about half of it.
+  if (double(blocks * plan.bytes) >= 2 * getBytesInFlight(card))
     return many + "keep memory busy, with " + std::to_string(blocks * plan.bytes) +
            " bytes on their way";
   return "";
