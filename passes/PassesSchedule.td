@@ -218,7 +218,8 @@ def TileGPUScheduleTilesDynamically
   let description = [{
     Where a loop of the programs makes more trips in some than in others, or none, a block does not
     run every n-th program but the next that nobody has: the producer counts in scratch memory and
-    tells the consumers. Where these send the next program's coordinates ahead, its number is taken
+    tells the consumers, but for programs that both sides leave alone by one test, which it passes
+    over. Where these send the next program's coordinates ahead, its number is taken
     and received at the start of this one.
     ```mlir
     scf.while (%p = %block) : (index) -> index {
@@ -227,7 +228,8 @@ def TileGPUScheduleTilesDynamically
     } do {
     ^bb0(%program: index):
       …
-      %next = tile_gpu.program_take %ring, %total : !tile_gpu.ring<1>
+      %next = tile_gpu.program_take %total
+      tile_gpu.program_send %next, %ring : !tile_gpu.ring<1>
       scf.yield %next : index
     }
     ```

@@ -168,9 +168,9 @@ class TileGPU_TurnOp<string opMnemonic, string text>
     : TileGPU_Op<opMnemonic, [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = text;
   let description = [{
-    Two warpgroups of consumers take turns in issuing products, so that one computes in registers
-    while the other's products run. A kernel starts with `turn_start`, ends with `turn_end`, and
-    both warpgroups take as many turns in between.
+    Two to four warpgroups of consumers take turns in issuing products, so that one computes in
+    registers while another one's products run. A kernel starts with `turn_start`, ends with
+    `turn_end`, and all warpgroups take as many turns in between.
     ```mlir
     tile_gpu.turn_wait
     %s = tile_gpu.wgmma %q, %k, %zero async : …
@@ -181,7 +181,7 @@ class TileGPU_TurnOp<string opMnemonic, string text>
 }
 def TileGPU_TurnStartOp : TileGPU_TurnOp<"turn_start", "the first turn is the first warpgroup's">;
 def TileGPU_TurnWaitOp : TileGPU_TurnOp<"turn_wait", "wait for this warpgroup's turn">;
-def TileGPU_TurnPassOp : TileGPU_TurnOp<"turn_pass", "the other warpgroup's turn has come">;
+def TileGPU_TurnPassOp : TileGPU_TurnOp<"turn_pass", "the next warpgroup's turn has come">;
 def TileGPU_TurnEndOp : TileGPU_TurnOp<"turn_end", "take the turn that was passed on last">;
 
 def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure]> {

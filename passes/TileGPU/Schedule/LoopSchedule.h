@@ -34,6 +34,9 @@ struct Consumers {
 
   /// Nobody multiplies while this one waits or does arithmetic.
   bool isAlone() const { return warpgroups <= 1; }
+  /// Between two turns of one there is one of the other. With more, tensor cores have enough to do
+  /// whatever one waits for, and what prolongs a turn holds up the others.
+  bool arePair() const { return warpgroups == 2; }
   /// A turn goes from one to the next and from the last to the first: there are four named barriers
   /// for it.
   bool canTakeTurns() const { return warpgroups >= 2 && warpgroups <= mostTurns; }

@@ -9,8 +9,8 @@
 //    its operands are there, and is in flight until its result is used.
 // 2. Who multiplies while a warpgroup waits or computes? Where nobody does, sums that only products
 //    touch stay in flight till the next trip has issued its own. Several warpgroups take turns.
-// 3. Does the last wait of a trip stay behind the arithmetic that is to run under it? With turns, a
-//    peek at the next trip's tile keeps it there.
+// 3. Does the last wait of a trip stay behind the arithmetic that is to run under it? With turns of
+//    two warpgroups, a peek at the next trip's tile keeps it there.
 //
 // The first question is answered before a kernel is taken apart into producer and consumers, when
 // copies are values; the others when rings are there and have their stages: so the pass runs twice,
@@ -68,9 +68,10 @@ void stage(LoopSchedule &schedule, const Staging &staging, Consumers consumers) 
   schedule.placeOf(staging.head) = {0, 0, 0};
   for (auto [i, each] : llvm::enumerate(staging.staged))
     schedule.placeOf(each.product) = {1, int64_t(i) + 1, 0};
-  // One alone would wait for the scaling, and nothing else keep the tensor cores busy.
+  // One alone would wait for the scaling, and nothing else keep the tensor cores busy; of several
+  // each turn would be longer, and the others wait.
   schedule.words.scaleUnder =
-      staging.factorRegisters <= mostRegistersOfFactors && !consumers.isAlone();
+      staging.factorRegisters <= mostRegistersOfFactors && consumers.arePair();
 }
 
 /// The product of `order` behind which `product` is better issued, as the tile that its operand is
@@ -200,7 +201,10 @@ void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers)
              std::to_string(consumers.warpgroups) + " compute";
   } else if (reason = whyNoTurns(loop); reason.empty()) {
     schedule.words.turns = true;
-    schedule.words.peek = findPeek(loop, reason).has_value();
+    if (consumers.arePair())
+      schedule.words.peek = findPeek(loop, reason).has_value();
+    else
+      reason = "no peek: others multiply meanwhile, whatever one waits for";
   }
   if (!reason.empty())
     declined(loop) << reason;
