@@ -30,11 +30,98 @@ kernel products(a: in f16[LA], b: in f16[LB], c: inout f16[LC], m: in i32[G], n:
   for r in blocks(k[g], 64) { acc = dot(x[rows, r], w[r, cols], acc); }
   y[rows, cols] = acc as f16;
 }
+
+// One operand by a map that the program writes, the other by one of the launcher's.
+kernel beside(a: in f16[LA], b: in f16[K, N], c: out f32[M, N], a_at: i64, a_step: i64)
+  where K in 8..=65536, N in 8..=65536, M in 1..=65536, K % 8 == 0, N % 8 == 0
+  grid (i: cdiv(M, 64), j: cdiv(N, 64))
+  with persistent
+{
+  let x = view(a, a_at, [M, K], [a_step, 1]);
+  var acc = zeros(f32, [64, 64]);
+  for r in blocks(K, 64) { acc = dot(x[block(i, 64), r], b[r, block(j, 64)], acc); }
+  c[block(i, 64), block(j, 64)] = acc;
+}
+
+// Operands that are read between two fetches of a trip, and ends that cut them.
+kernel attention(q: in f16[LQ], k: in f16[LK], v: in f16[LV], at: in i64[B], lengths: in i32[B],
+    o: inout f16[LO], longest: i64)
+  where B in 1..=65536
+  grid (b: B, i: cdiv(longest, 64))
+  with persistent
+{
+  let m = block(i, 64);
+  let n = lengths[b];
+  if m.start >= n { return; }
+  let d = block(0, 64);
+  let qs = view(q, at[b] * 64, [n, 64]);
+  let ks = view(k, at[b] * 64, [n, 64]);
+  let vs = view(v, at[b] * 64, [n, 64]);
+  let os = view(o, at[b] * 64, [n, 64]);
+  let x = qs[m, d];
+  var top = full(f32, [64], lowest(f32));
+  var den = zeros(f32, [64]);
+  var acc = zeros(f32, [64, 64]);
+  for j in blocks(0, min(n as index, m.end), 64) {
+    let s = where(iota(m)[:, None] >= iota(j), dot(x, ks[j, d].T) * 0.125, -inf);
+    let t = max(top, max(s, axis: 1));
+    let p = exp(s - t[:, None]);
+    let r = exp(top - t);
+    den = den * r + sum(p, axis: 1);
+    acc = dot(p as f16, vs[j, d], acc * r[:, None]);
+    top = t;
+  }
+  os[m, d] = (acc / den[:, None]) as f16;
+}
 """
 source = os.path.join(FOLDER, "views.tile")
 with open(source, "w", encoding="utf-8") as stream:
     stream.write(SOURCE)
 rng = np.random.default_rng(5)
+
+
+def run(kernel, arguments, out):
+    line = [TILEC, "run", source, "--kernel", kernel, "--device", "cuda"]
+    for key, value in arguments.items():
+        if isinstance(value, np.ndarray):
+            path = os.path.join(FOLDER, key + ".npy")
+            np.save(path, value)
+            value = path
+        line += ["--arg", f"{key}={value}"]
+    result = os.path.join(FOLDER, "result.npy")
+    subprocess.run(line + ["--out", f"{out}={result}"], check=True, stdout=subprocess.DEVNULL)
+    return np.load(result).astype(np.float32)
+
+
+def compare(name, found, wanted):
+    # Of what is no number, too, the comparison does not hold.
+    wrong = np.argwhere(~(abs(found - wanted) <= 2e-3 * abs(wanted) + 1e-2))
+    assert not len(wrong), f"{name}: {len(wrong)} wrong, first {wrong[0]}"
+
+
+def checkBeside(m, n, k, start, step):
+    a = rng.integers(-8, 9, start + m * step).astype(np.float16) / 4
+    b = rng.integers(-8, 9, (k, n)).astype(np.float16) / 4
+    rows = start + np.arange(m)[:, None] * step + np.arange(k)
+    numbers = {"a": a, "b": b, "a_at": start, "a_step": step, "c": np.zeros((m, n), np.float32)}
+    wanted = a[rows].astype(np.float32) @ b.astype(np.float32)
+    compare(f"beside, {start} and {step}", run("beside", numbers, "c"), wanted)
+
+
+def checkAttention(lengths, gap):
+    at = np.cumsum([0] + [length + gap for length in lengths]).astype(np.int64)
+    q, k, v = (rng.normal(size=(at[-1], 64)).astype(np.float16) for _ in range(3))
+    wanted = np.full(q.shape, 7, np.float32)
+    for start, length in zip(at, lengths):
+        part = slice(start, start + length)
+        x, y, z = (each[part].astype(np.float32) for each in (q, k, v))
+        scores = np.where(np.tri(length, dtype=bool), x @ y.T / 8, -np.inf)
+        weights = np.exp(scores - scores.max(1, keepdims=True))
+        wanted[part] = weights @ z / weights.sum(1, keepdims=True)
+    numbers = {"q": q.ravel(), "k": k.ravel(), "v": v.ravel(), "at": at[:-1]}
+    numbers |= {"lengths": np.array(lengths, np.int32), "longest": max(lengths)}
+    numbers["o"] = np.full(q.size, 7, np.float16)
+    compare(f"attention, {lengths}", run("attention", numbers, "o"), wanted.ravel())
 
 
 def check(name, shapes, step=lambda k: k, gap=0, lost=()):
@@ -56,15 +143,7 @@ def check(name, shapes, step=lambda k: k, gap=0, lost=()):
         a_at[g] = len(a) - 1
     arrays = {"a": a, "b": b, "c": c, "m": m, "n": n, "k": k, "a_at": a_at[:-1], "a_step": steps}
     arrays |= {"b_at": b_at[:-1], "c_at": c_at[:-1]}
-    line = [TILEC, "run", source, "--device", "cuda"]
-    for key, value in arrays.items():
-        np.save(os.path.join(FOLDER, key + ".npy"), value)
-        line += ["--arg", f"{key}={os.path.join(FOLDER, key)}.npy"]
-    result = os.path.join(FOLDER, "result.npy")
-    subprocess.run(line + ["--out", f"c={result}"], check=True)
-    apart = abs(np.load(result).astype(np.float32) - wanted)
-    wrong = np.argwhere(apart > 2e-3 * abs(wanted) + 1e-2)
-    assert not len(wrong), f"{name}: {len(wrong)} wrong, first {wrong[0]}"
+    compare(name, run("products", arrays, "c"), wanted)
 
 
 check("rows of 16 bytes", [(64, 64, 128), (72, 96, 200), (8, 8, 8), (128, 128, 320)])
@@ -76,4 +155,9 @@ check("rows apart by odd numbers", [(64, 64, 70), (50, 64, 60)], step=lambda k: 
 check("nothing", [(64, 64, 0), (0, 64, 64), (64, 0, 64), (64, 64, 64), (64, 64, 0)])
 check("not in memory", [(64, 64, 64), (64, 64, 64), (72, 64, 64)], lost=(1,))
 check("one trip each", [(8 + 8 * (g % 5), 16, 8 + 8 * (g % 7)) for g in range(48)])
+checkBeside(100, 72, 136, 0, 136)
+checkBeside(100, 72, 136, 8, 144)
+checkBeside(100, 72, 136, 3, 137)
+checkAttention([64, 130, 1, 200, 77], 0)
+checkAttention([128, 64, 192], 3)
 print("right")
