@@ -59,7 +59,7 @@ constexpr unsigned leastPiece = 4;
 constexpr size_t mostElements = 16;
 
 /// Copies at a time in a branch that is rare, in a loop that is short of registers.
-constexpr size_t rareElements = 4;
+constexpr size_t rareElements = 2;
 
 bool isRareBranch(Operation *op) {
   for (; op; op = op->getParentOp())
