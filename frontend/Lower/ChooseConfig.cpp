@@ -79,6 +79,19 @@ KernelOp Chooser::elaborate(const TuneConfig &config, runtime::Kernel &record) {
   return {};
 }
 
+/// True if a variant's facts allow an extent. Its range may be narrower all the same, by a
+/// parameter that is still to be chosen, as in `N in 1..=BLOCK`.
+static bool allows(const runtime::Kernel &record, const std::string &name, int64_t extent) {
+  runtime::Bindings bindings;
+  bindings[name] = extent;
+  return llvm::all_of(record.facts, [&](const runtime::Fact &fact) {
+    std::string reason;
+    std::optional<int64_t> holds =
+        fact.param.empty() ? fact.condition.evaluate(bindings, reason) : std::nullopt;
+    return !holds || *holds; // without a value it is about other names
+  });
+}
+
 /// The extents to choose for: what is asked for, of a variant only where its facts allow it, else
 /// `opt`.
 bool Chooser::readExtents() {
@@ -90,7 +103,8 @@ bool Chooser::readExtents() {
     extent = dim.opt ? *dim.opt : std::clamp<int64_t>(4096, dim.min, dim.max);
     open[dim.name] = {dim.min, dim.max};
     for (const auto &[name, asked] : options.extents)
-      if (name == dim.name && (variant.isGeneric() || (asked >= dim.min && asked <= dim.max))) {
+      if (name == dim.name && (variant.isGeneric() || (asked >= dim.min && asked <= dim.max) ||
+                               allows(record, name, asked))) {
         extent = asked;
         open.erase(name);
       }
