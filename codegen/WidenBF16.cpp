@@ -30,9 +30,19 @@ static bool isWords(Value *value) {
   return isa<LoadInst, PHINode>(value);
 }
 
+/// The 16 bits of an element that stands alone, as one that is loaded by itself; null for others.
+static Value *getBits(Value *value) {
+  auto *cast = dyn_cast<BitCastInst>(value);
+  return cast && cast->getSrcTy()->isIntegerTy(16) ? cast->getOperand(0) : nullptr;
+}
+
 /// Elements `i` of `value` as f32.
 static Value *widen(IRBuilder<> &builder, Value *value, int i) {
   auto [source, at] = getSource(value, i);
+  if (Value *bits = getBits(source))
+    return builder.CreateBitCast(
+        builder.CreateShl(builder.CreateZExt(bits, builder.getInt32Ty()), 16),
+        builder.getFloatTy());
   if (!isWords(source))
     return builder.CreateFPExt(builder.CreateExtractElement(value, i), builder.getFloatTy());
   unsigned words = cast<FixedVectorType>(source->getType())->getNumElements() / 2;
@@ -45,10 +55,10 @@ static Value *widen(IRBuilder<> &builder, Value *value, int i) {
   return builder.CreateBitCast(bits, builder.getFloatTy());
 }
 
-/// True if any element stands in a word.
+/// True if any element stands in a word, or alone.
 static bool hasWords(Value *vector, int size) {
   for (int i = 0; i < size; ++i)
-    if (isWords(getSource(vector, i).first))
+    if (Value *source = getSource(vector, i).first; isWords(source) || getBits(source))
       return true;
   return false;
 }
