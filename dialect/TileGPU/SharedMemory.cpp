@@ -203,8 +203,7 @@ SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns, int64_t height)
     rows *= extent;
   if (rows == 1)
     rows = height;
-  return SharedLayout::staging({height, columns},
-                               getSharedElementBytes(type.getElementType()),
+  return SharedLayout::staging({height, columns}, getSharedElementBytes(type.getElementType()),
                                map ? map.getSwizzle() : 0, rows);
 }
 

@@ -647,8 +647,7 @@ LogicalResult WgmmaOp::verify() {
   ArrayRef<int64_t> a = tile ? tile.getShape() : cast<MemDescType>(getA().getType()).getShape();
   SmallVector<int64_t> b(getB().getType().getShape());
   if (std::optional<int64_t> from = getFrom()) {
-    if (!tile || a.size() != 2 || b.size() != 2 || *from < 0 || *from % a[1] ||
-        *from + a[1] > b[0])
+    if (!tile || a.size() != 2 || b.size() != 2 || *from < 0 || *from % a[1] || *from + a[1] > b[0])
       return emitOpError() << "multiplies a part in registers by rows of b from a multiple of the "
                               "part's extent along K, found "
                            << getA().getType() << " by " << getB().getType() << " from " << *from;

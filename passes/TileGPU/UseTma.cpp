@@ -612,10 +612,10 @@ private:
       folded = builder.getDenseI64ArrayAttr(llvm::to_vector(llvm::reverse(shape.drop_back())));
       value = ReshapeOp::create(builder, loc, store.tile, value);
     }
-    auto copy = TmaStoreOp::create(
-        builder, loc, value, descriptor, coordinates, store.columns, ordered,
-        isa<AtomicOp>(store.store), getStoredColumns(store), folded,
-        store.rows ? builder.getI64IntegerAttr(store.rows) : IntegerAttr());
+    auto copy =
+        TmaStoreOp::create(builder, loc, value, descriptor, coordinates, store.columns, ordered,
+                           isa<AtomicOp>(store.store), getStoredColumns(store), folded,
+                           store.rows ? builder.getI64IntegerAttr(store.rows) : IntegerAttr());
     if (auto cache = store.store->getAttrOfType<StringAttr>("cache"))
       copy->setAttr(cacheName, cache);
     if (!branches)

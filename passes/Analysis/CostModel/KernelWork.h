@@ -30,7 +30,7 @@ struct DotWork {
   bool swapped = false;     ///< few rows: wgmma computes the transposed product
   bool computedA = false, computedB = false; ///< the operand is computed, not loaded as it is
   bool turnedA = false; ///< A is computed and transposed: registers do not hold it as it is needed
-  bool heldB = false; ///< computed, and read from registers where the product is swapped
+  bool heldB = false;   ///< computed, and read from registers where the product is swapped
   unsigned rows = 0;    ///< of the left operand as wgmma has it, before they are rounded up
   double count = 0;     ///< in a program
   double used = 1;      ///< share of the padded product that instructions compute

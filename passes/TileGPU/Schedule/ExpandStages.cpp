@@ -153,11 +153,10 @@ private:
     SmallVector<WgmmaOp> products;
     for (auto [each, b] : llvm::zip(s.staged, tiles)) {
       WgmmaOp product = each.product;
-      products.push_back(WgmmaOp::create(builder, product.getLoc(), product.getType(),
-                                         getKept(state, product.getA()), b,
-                                         mapping.lookupOrDefault(product.getAcc()), async,
-                                         product.getIsUnsigned(), product.getValidAttr(),
-                                         product.getFromAttr()));
+      products.push_back(WgmmaOp::create(
+          builder, product.getLoc(), product.getType(), getKept(state, product.getA()), b,
+          mapping.lookupOrDefault(product.getAcc()), async, product.getIsUnsigned(),
+          product.getValidAttr(), product.getFromAttr()));
     }
     return products;
   }

@@ -37,7 +37,8 @@ int main(void) {
   struct FakeCuda *fake = get();
   fake->major = 9;
   fake->optinShared = 232448;
-  fake->symbols = "softmax_T_f16,softmax_T_bf16,softmax_T_f32,";
+  fake->symbols = "softmax_T_f16,softmax_T_bf16,softmax_T_f32,softmax_T_f16_N_mod_8_0,"
+                 "softmax_T_bf16_N_mod_8_0,softmax_T_f32_N_mod_8_0,";
   for (long i = 0; i < THREADS; ++i)
     pthread_create(&threads[i], NULL, work, (void *)(i + 1));
   for (int i = 0; i < THREADS; ++i) {
