@@ -81,7 +81,8 @@ int main(int argc, char **argv) {
   fake.optinShared = 232448;
   fake.processors = 132;
   fake.blocksPerProcessor = 1;
-  std::string symbols = "softmax_T_f16,softmax_T_bf16,softmax_T_f32,matmul_T_f16,softmax_T_f16_N_mod_8_0,"
+  std::string symbols = "softmax_T_f16,softmax_T_bf16,softmax_T_f32,matmul_T_f16,"
+                        "softmax_T_f16_N_mod_8_0,"
                         "softmax_T_bf16_N_mod_8_0,softmax_T_f32_N_mod_8_0,";
   int failures = 0;
   {
