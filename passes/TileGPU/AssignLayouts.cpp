@@ -89,6 +89,8 @@ public:
     for (Operation *op : llvm::reverse(ops))
       if (op && op->use_empty() && isFree(op) && isRematerializable(op))
         op->erase();
+    for (Operation *op : replaced)
+      op->destroy();
   }
 
 private:
@@ -432,7 +434,10 @@ private:
     }
     dot.getResult().replaceAllUsesWith(result);
     layouts.insert({result, layoutOf(result)});
-    dot.erase();
+    // Destroyed in the end: a new operation at the same address would be taken for this one.
+    dot->remove();
+    dot->dropAllReferences();
+    replaced.push_back(dot);
   }
 
   /// True if each store of a warp writes whole sectors of memory, side by side: more instructions
@@ -559,6 +564,7 @@ private:
   const LayoutInference &inference;
   OpBuilder builder;
   SmallVector<Operation *> ops;
+  SmallVector<Operation *> replaced;              // outside their blocks
   llvm::DenseSet<Operation *> swappedDots;        // looked up only
   DenseMap<Operation *, HeldOperand> held;        // by dot; looked up only
   DenseSet<Value> heldLoads;                      // looked up only

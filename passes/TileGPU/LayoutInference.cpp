@@ -269,10 +269,14 @@ std::optional<LinearLayout> LayoutInference::getAnchor(Value value) const {
   return it->second.layout;
 }
 
+/// Once layouts are assigned, the type has the layout, also of a value that replaced another.
 LinearLayout LayoutInference::getLayoutOrDefault(Value value) const {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (hasLayout(type))
+    return getLayout(type);
   if (auto layout = getAnchor(value))
     return *layout;
-  return getDefault(cast<RankedTensorType>(value.getType()));
+  return getDefault(type);
 }
 
 /// Invariant: the priority of a value never falls, and there are two, so that the fixed point ends:
