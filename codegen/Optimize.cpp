@@ -1,12 +1,14 @@
 // Builds and runs LLVM's pass pipeline. That of kernels is short, since MLIR's passes have done
 // most: registers for memory; common values; simpler instructions; loops with their test at the end
 // and without what does not change; then indices in 32 bits (NarrowIndices), masks as comparisons
-// with constants (CompareWithConstants), and last the forms that ptxas keeps.
+// with constants (CompareWithConstants), the forms that ptxas keeps, and last the order of what
+// would not fit into a thread's registers (ScheduleForPressure).
 #include "codegen/Optimize.h"
 #include "codegen/CompareWithConstants.h"
 #include "codegen/KeepWrappingTests.h"
 #include "codegen/LimitVectorization.h"
 #include "codegen/NarrowIndices.h"
+#include "codegen/ScheduleForPressure.h"
 #include "codegen/SplitShortVectors.h"
 #include "codegen/WidenBF16.h"
 #include "codegen/WidenShorts.h"
@@ -111,6 +113,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
     passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenShortsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenBF16Pass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(ScheduleForPressurePass()));
     passes.run(module, modules);
     return;
   }

@@ -1,0 +1,22 @@
+// Takes pieces of a tile from where they are computed, not from the tile that they were joined to.
+#ifndef TILE_CODEGEN_RESOLVESHUFFLES_H
+#define TILE_CODEGEN_RESOLVESHUFFLES_H
+
+#include "llvm/IR/PassManager.h"
+
+namespace tile {
+
+/// The scalarizer cuts a tile into pieces of a register, joins them where a use takes the tile as a
+/// whole, and that use takes pieces again:
+///
+///   t = shufflevector(shufflevector(p0, p1), shufflevector(p2, p3))      8 halves of 4 pieces
+///   store shufflevector(t, [2, 3])                                      becomes: store p1
+///
+/// Without the joins each use depends on its own pieces alone, which ScheduleForPressure needs.
+struct ResolveShufflesPass : llvm::PassInfoMixin<ResolveShufflesPass> {
+  llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
+};
+
+} // namespace tile
+
+#endif

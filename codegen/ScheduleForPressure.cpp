@@ -1,0 +1,181 @@
+// See the header.
+#include "codegen/ScheduleForPressure.h"
+#include "codegen/ResolveShuffles.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace tile {
+namespace {
+
+/// Registers of 32 bits that a thread can have.
+constexpr unsigned mostRegisters = 255;
+constexpr unsigned registersOfAMultiprocessor = 65536;
+
+/// Registers that a value takes; predicates have their own.
+unsigned countRegisters(Type *type, const DataLayout &layout) {
+  if (auto *structure = dyn_cast<StructType>(type)) {
+    unsigned sum = 0;
+    for (Type *element : structure->elements())
+      sum += countRegisters(element, layout);
+    return sum;
+  }
+  if (!type->isSized() || type->isVoidTy() || type->getScalarType()->isIntegerTy(1))
+    return 0;
+  return unsigned(divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32));
+}
+
+/// True of what may stand anywhere between its operands and its first use. Loads stay, so that
+/// those that began together still overlap.
+bool isMovable(const Instruction &instruction) {
+  if (auto *call = dyn_cast<CallBase>(&instruction); call && call->isInlineAsm())
+    return !cast<InlineAsm>(call->getCalledOperand())->hasSideEffects() &&
+           none_of(call->args(), [](const Use &use) { return use->getType()->isPointerTy(); });
+  if (isa<PHINode>(instruction) || instruction.isTerminator() || instruction.mayHaveSideEffects() ||
+      instruction.mayReadFromMemory())
+    return false;
+  auto *call = dyn_cast<CallBase>(&instruction);
+  return !call || !call->isConvergent();
+}
+
+/// One block: its values, and how many registers an order of its instructions needs.
+class BlockOrder {
+public:
+  explicit BlockOrder(BasicBlock &block) : layout(block.getDataLayout()), block(block) {
+    for (Instruction &instruction : block)
+      present.push_back(&instruction);
+  }
+
+  SmallVector<Instruction *> present;
+
+  /// What is movable stands right before the first of the others that needs it; operands in the
+  /// order in which they are named.
+  SmallVector<Instruction *> sinkToUses() const {
+    SmallVector<Instruction *> order;
+    DenseSet<const Instruction *> placed;
+    for (Instruction *root : present)
+      if (!isMovable(*root))
+        place(root, order, placed);
+    for (Instruction *left : present) // used by other blocks alone
+      if (!placed.contains(left))
+        order.insert(order.end() - 1, left), placed.insert(left);
+    return order;
+  }
+
+  /// The most registers that are alive at once, of what the block computes or is the last to use.
+  unsigned countMost(ArrayRef<Instruction *> order) const {
+    DenseMap<const Instruction *, unsigned> lastUse;
+    for (auto [at, instruction] : enumerate(order))
+      for (const Value *operand : instruction->operands())
+        if (auto *value = dyn_cast<Instruction>(operand); value && value->getParent() == &block)
+          lastUse[value] = unsigned(at);
+    SmallVector<unsigned> ends(order.size(), 0); // registers that become free after each
+    unsigned alive = 0, most = 0;
+    for (auto [at, instruction] : enumerate(order)) {
+      unsigned registers = countRegisters(instruction->getType(), layout);
+      alive += registers;
+      most = std::max(most, alive);
+      if (isUsedElsewhere(*instruction))
+        ; // alive till the end
+      else if (auto found = lastUse.find(instruction); found != lastUse.end())
+        ends[found->second] += registers;
+      else
+        alive -= registers;
+      alive -= ends[at];
+    }
+    return most;
+  }
+
+private:
+  bool isUsedElsewhere(const Instruction &instruction) const {
+    return any_of(instruction.users(), [&](const User *user) {
+      auto *other = cast<Instruction>(user);
+      return other->getParent() != &block || isa<PHINode>(other);
+    });
+  }
+
+  /// Without recursion: chains may be as long as the block.
+  void place(Instruction *root, SmallVectorImpl<Instruction *> &order,
+             DenseSet<const Instruction *> &placed) const {
+    SmallVector<std::pair<Instruction *, unsigned>> stack = {{root, 0}};
+    while (!stack.empty()) {
+      auto &[instruction, next] = stack.back();
+      if (next == 0 && placed.contains(instruction)) {
+        stack.pop_back();
+        continue;
+      }
+      if (isa<PHINode>(instruction) || next == instruction->getNumOperands()) {
+        if (placed.insert(instruction).second)
+          order.push_back(instruction);
+        stack.pop_back();
+        continue;
+      }
+      auto *operand = dyn_cast<Instruction>(instruction->getOperand(next++));
+      if (operand && operand->getParent() == &block && !placed.contains(operand))
+        stack.push_back({operand, 0});
+    }
+  }
+
+  const DataLayout &layout;
+  BasicBlock &block;
+};
+
+/// Registers that a thread of the kernel can have, by the size of its blocks.
+unsigned getRegisterLimit(const Function &function) {
+  unsigned threads = 1;
+  if (Attribute attribute = function.getFnAttribute("nvvm.maxntid"); attribute.isValid()) {
+    SmallVector<StringRef> extents;
+    attribute.getValueAsString().split(extents, ',');
+    for (StringRef extent : extents) {
+      unsigned count = 1;
+      if (!extent.trim().getAsInteger(10, count))
+        threads *= count;
+    }
+  }
+  return std::min(mostRegisters, registersOfAMultiprocessor / std::max(threads, 1u));
+}
+
+/// ptxas finds an order itself where somewhat more is alive than fits.
+bool isFarAbove(unsigned registers, unsigned limit) { return 2 * registers > 3 * limit; }
+
+} // namespace
+
+PreservedAnalyses ScheduleForPressurePass::run(Function &function,
+                                               FunctionAnalysisManager &analyses) {
+  const unsigned limit = getRegisterLimit(function);
+  auto needsOrder = [&](BasicBlock &block) {
+    if (block.size() <= limit)
+      return false;
+    BlockOrder order(block);
+    return isFarAbove(order.countMost(order.present), limit);
+  };
+  if (none_of(function, needsOrder))
+    return PreservedAnalyses::all();
+  ResolveShufflesPass().run(function, analyses);
+  for (BasicBlock &block : llvm::reverse(function)) // joins that nobody needs any more
+    for (Instruction &instruction : make_early_inc_range(llvm::reverse(block)))
+      if (isInstructionTriviallyDead(&instruction))
+        instruction.eraseFromParent();
+  for (BasicBlock &block : function) {
+    if (!needsOrder(block))
+      continue;
+    BlockOrder order(block);
+    SmallVector<Instruction *> sunk = order.sinkToUses();
+    if (order.countMost(sunk) >= order.countMost(order.present))
+      continue;
+    for (Instruction *instruction : sunk)
+      if (!isa<PHINode>(instruction))
+        instruction->moveBefore(block, block.end());
+  }
+  PreservedAnalyses preserved;
+  preserved.preserveSet<CFGAnalyses>();
+  return preserved;
+}
+
+} // namespace tile
