@@ -163,10 +163,10 @@ def TileGPUMakePersistent : Pass<"tile-gpu-make-persistent", "::mlir::ModuleOp">
   let summary = "let each block take several programs";
   let description = [{
     For kernels `with persistent`: a loop over programs around the body, `tile.program_id` computed
-    from its number. The attribute (of `with`, --with or a configuration) is all that is asked for,
-    on every GPU, with a producer or without; the CPU ignores it. What all programs share
-    (arithmetic on dimensions, loads of memory that is not written) stands before the loop. The
-    launcher starts as many blocks as the GPU holds at once.
+    from its number. What all programs share (arithmetic on dimensions, loads of memory that is not
+    written) stands before the loop. The launcher starts as many blocks as the GPU holds at once.
+    On GPUs without TMA no warp loads ahead of a program's end: there kernels stay as they are,
+    unless programs share a load or a tile. The CPU ignores the attribute.
     ```mlir
     %block, %blocks = tile_gpu.block_id
     scf.for %program = %block to %programs step %blocks { … }

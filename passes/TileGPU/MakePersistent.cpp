@@ -10,6 +10,8 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
+#include "passes/Report/Declined.h"
+#include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/ProgramGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -35,6 +37,28 @@ static bool isInvariant(Operation &op) {
   // Memory that nobody writes while the kernel runs.
   auto load = dyn_cast<LoadOp>(op);
   return load && readsConstantMemory(load);
+}
+
+/// Whether programs that a block runs in turn gain anything: on GPUs whose warps can load for the
+/// next program while others end this one, or where they share a load or a tile. Elsewhere the GPU
+/// starts programs as well as a loop does, evens out their lengths, and leaves registers free.
+static bool gainsByTurns(KernelOp kernel) {
+  const GPUTarget *target = getTarget(kernel);
+  if (!target || target->has(Feature::Tma))
+    return true;
+  DenseSet<Operation *> varying;
+  for (Operation &op : kernel.getBody().front().without_terminator()) {
+    if (!isInvariant(op) || llvm::any_of(op.getOperands(), [&](Value operand) {
+          return varying.contains(operand.getDefiningOp());
+        }))
+      varying.insert(&op);
+    else if (isa<LoadOp>(op) ||
+             (!isRematerializable(&op) && llvm::any_of(op.getResultTypes(), [](Type type) {
+               return isa<RankedTensorType>(type);
+             })))
+      return true;
+  }
+  return false;
 }
 
 static void makePersistent(KernelOp kernel) {
@@ -99,8 +123,13 @@ static void makePersistent(KernelOp kernel) {
 struct TileGPUMakePersistent : tile::impl::TileGPUMakePersistentBase<TileGPUMakePersistent> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (kernel->hasAttr(persistentName) && !kernel->hasAttr(persistentGridName))
-        makePersistent(kernel);
+      if (kernel->hasAttr(persistentName) && !kernel->hasAttr(persistentGridName)) {
+        if (gainsByTurns(kernel))
+          makePersistent(kernel);
+        else
+          declined(kernel) << "nothing loads ahead of a program's end on this GPU, and programs "
+                              "share no loads: the GPU starts them one by one";
+      }
   }
 };
 
