@@ -120,6 +120,11 @@ def parse(arguments):
     )
     parser.add_argument("--target", default="sm_90a", help="what tilec compiles for (sm_90a)")
     parser.add_argument(
+        "--gpu",
+        metavar="CARD",
+        help="whose figures the cost model takes (this machine's, where --target is for it)",
+    )
+    parser.add_argument(
         "--ptx",
         action="store_true",
         help="let the driver assemble: for --target sm_80 on a newer GPU",
@@ -216,6 +221,7 @@ def prepare(options):
 
     pack.prepare()
     Settings.target = options.target
+    Settings.gpu = options.gpu
     Settings.format = "ptx" if options.ptx else "cubin"
     Settings.examples = [os.path.abspath(path) for path in options.examples] + Settings.examples
     Settings.variants = (

@@ -24,6 +24,7 @@ class Settings:
     """What the command line says about our side."""
 
     target = "sm_90a"
+    gpu = None  # words of a card's name, whose figures the cost model takes; None: the target's
     format = "cubin"  # or ptx, which the driver assembles: code for an older GPU than the one here
     folder = None  # of binaries; made when first needed
     examples = [
@@ -279,6 +280,8 @@ class Binary:
             "-o",
             binary,
         ]
+        if Settings.gpu and not self.release:
+            line += ["--gpu", Settings.gpu]
         for key, value in self.definitions.items():
             line += ["-D", f"{key}={value}"]
         line += ["--shape", self.shape] if self.shape else []
