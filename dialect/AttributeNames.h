@@ -109,6 +109,13 @@ inline constexpr llvm::StringLiteral splitProgramsName = "tile_gpu.split_program
 inline constexpr llvm::StringLiteral scratchBytesName = "tile_gpu.scratch_bytes";
 inline constexpr llvm::StringLiteral scratchArgumentName = "tile_gpu.scratch_argument";
 
+/// Of a branch that is seldom taken, where registers are short: what it computes from the thread's
+/// number is computed in it each time (unit). By tile-gpu-use-tma.
+inline constexpr llvm::StringLiteral rareName = "tile_gpu.rare";
+/// Of the branch that a ring_fill has become: where its shared memory begins and ends, in bytes
+/// (array of i64). Within convert-tile-gpu-to-vector.
+inline constexpr llvm::StringLiteral fillName = "tile_gpu.fill";
+
 /// Of a kernel and its function: threads of the producer, behind those that compute (i64). By
 /// tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";

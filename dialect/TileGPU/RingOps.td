@@ -42,7 +42,8 @@ def TileGPU_RingAcquireOp : TileGPU_Op<"ring_acquire", [MemoryEffects<[MemRead, 
   let description = [{
     Waits for the slot, announces the bytes of its tiles on its full barrier, and moves the producer
     on. The tiles are then to be filled by tma_load on `barrier`. With `when`, a condition for each
-    tile, bytes are announced of those alone for which it holds.
+    tile, bytes are announced of those alone for which it holds; the others are filled by a
+    ring_fill on `barrier`, which then is the one that hands the slot over.
     ```mlir
     %a, %b, %full = tile_gpu.ring_acquire %r
         : !tile_gpu.ring<4, …> -> !tile_gpu.memdesc<…>, !tile_gpu.memdesc<…>
@@ -51,6 +52,26 @@ def TileGPU_RingAcquireOp : TileGPU_Op<"ring_acquire", [MemoryEffects<[MemRead, 
   let arguments = (ins TileGPU_RingType:$ring, Variadic<I1>:$when);
   let results = (outs Variadic<TileGPU_MemDescType>:$tiles, TileGPU_BarrierType:$barrier);
   let assemblyFormat = "$ring (`when` $when^)? attr-dict `:` type($ring) `->` type($tiles)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_RingFillOp : TileGPU_Op<"ring_fill", [MemoryEffects<[MemRead, MemWrite]>, SingleBlock,
+    NoTerminator, TileGPU_OwnsSharedMemory]> {
+  let summary = "producer: what no tma_load brings into a slot";
+  let description = [{
+    Where `when` holds, two warps of the producer's warpgroup, idle otherwise, make the copies of
+    the body, by a layout of two warps, while the producer's thread waits for them. They have their
+    operands from it by way of shared memory. Either way the slot is full once the bytes that its
+    ring_acquire has announced are there.
+    ```mlir
+    tile_gpu.ring_fill %full when %missing {
+      tile_gpu.async_copy %v[%m, %k] into %a {…} : …
+    }
+    ```
+  }];
+  let arguments = (ins TileGPU_BarrierType:$barrier, I1:$when);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$barrier `when` $when attr-dict-with-keyword $body";
   let hasVerifier = 1;
 }
 
@@ -154,8 +175,9 @@ def TileGPU_ProgramReceiveOp : TileGPU_Op<"program_receive", [MemoryEffects<[Mem
 def TileGPU_WarpSpecializeOp : TileGPU_Op<"warp_specialize", [SingleBlock, NoTerminator]> {
   let summary = "producer and consumers side by side";
   let description = [{
-    `consumer` runs on the kernel's warps, `producer` on one thread of a further warpgroup. The last
-    operation of a kernel's body; what stands before it both see.
+    `consumer` runs on the kernel's warps, `producer` on one thread of a further warpgroup, of which
+    two other warps run the bodies of ring_fill. The last operation of a kernel's body; what stands
+    before it both see.
     ```mlir
     tile_gpu.warp_specialize producer { … } consumer { … }
     ```

@@ -232,6 +232,24 @@ SharedNeed RingOp::getSharedNeed() {
           getType().getTiles().empty() ? 16u : 1024u};
 }
 
+/// Two mbarriers and the body's number, then what its copies are computed from.
+SharedNeed RingFillOp::getSharedNeed() {
+  int64_t bytes = FillLayout::values;
+  getBody().walk([&](Operation *op) {
+    if (auto copy = dyn_cast<AsyncCopyOp>(op))
+      bytes += getFillBytes(copy);
+    else
+      bytes += 8 * op->getNumOperands();
+  });
+  return {SharedUse::Persistent, bytes, 16};
+}
+
+/// A view is a pointer, extents and strides, or a pointer and a condition.
+int64_t getFillBytes(AsyncCopyOp copy) {
+  int64_t view = std::max<int64_t>(2, 1 + 2 * copy.getView().getType().getRank());
+  return 8 * (view + copy->getNumOperands() - 1);
+}
+
 /// Persistent, since a copy may still read it when the next operation begins.
 /// The map is put together there.
 SharedNeed ViewDescriptorOp::getSharedNeed() {

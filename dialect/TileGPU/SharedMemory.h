@@ -34,6 +34,15 @@ private:
   llvm::SmallVector<int64_t> tileOffsets, tileStrides, tileBytes;
 };
 
+/// What a ring_fill has in shared memory, in bytes from its start: mbarriers by which the
+/// producer's thread asks for its body and hears that it is done, the body's number, and the values
+/// that the body takes from the thread, 8 bytes each.
+struct FillLayout {
+  static constexpr int64_t asked = 0, done = 8, number = 16, values = 24;
+};
+/// Bytes of the values that a copy in the body of a ring_fill takes, at most.
+int64_t getFillBytes(AsyncCopyOp copy);
+
 /// How a layout conversion moves elements.
 enum class Exchange {
   Registers, ///< each thread has what it needs

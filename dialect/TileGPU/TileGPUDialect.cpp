@@ -131,6 +131,9 @@ static bool isSchedule(Attribute value) { return isa<ScheduleAttr>(value); }
 static bool isLoop(Operation *op) {
   return isa<LoopLikeOpInterface>(op) && op->getNumRegions() == 1;
 }
+static bool isBranch(Operation *op) {
+  return isa<RegionBranchOpInterface>(op) && !isa<LoopLikeOpInterface>(op);
+}
 static bool isNumbers(Attribute value) { return isa<DenseI64ArrayAttr>(value); }
 static bool isString(Attribute value) { return isa<StringAttr>(value); }
 static bool isListOfMaps(Attribute value) {
@@ -152,6 +155,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   padded_extents                                   tile-gpu-pad-extents
 //   num_warps                                        tile-gpu-assign-layouts
 //   cache                                            tile-gpu-use-tma, -set-eviction-policies
+//   rare                                             tile-gpu-use-tma
 //   cluster                                          tile-gpu-multicast
 //   schedule                                         tile-gpu-schedule-loops
 //   ring                                             tile-gpu-apply-schedule, -specialize-warps
@@ -161,7 +165,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   dynamic_schedule                                 tile-gpu-schedule-tiles-dynamically
 //   vector, vector_if, fastest, windows, read_only   tile-gpu-vectorize-accesses
 //   offset, shared_bytes                             tile-gpu-allocate-shared
-//   num_threads, non_negative, scratch_bytes,
+//   num_threads, non_negative, scratch_bytes, fill,
 //     scratch_argument, tensor_maps                  convert-tile-gpu-to-vector
 static const AttributeSpec specs[] = {
     {TargetAttr::name, isTarget, "#tile_gpu.target<\"NAME\">", isModule, "a module"},
@@ -182,6 +186,8 @@ static const AttributeSpec specs[] = {
     {aheadName, isUnit, unit, isInKernel, inside},
     {nonNegativeName, isUnit, unit, isInKernel, inside},
     {cacheName, isString, "a string", isInKernel, inside},
+    {rareName, isUnit, unit, isBranch, "a branch"},
+    {fillName, isNumbers, "an array of i64", isBranch, "a branch"},
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
     {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
     {splitProgramsName, isNumber<1>, positive, isKernelOrFunction, both},
@@ -703,6 +709,18 @@ LogicalResult RingAcquireOp::verify() {
     return emitOpError() << "needs a condition for each of its " << getTiles().size()
                          << " tiles, found " << getWhen().size();
   return success();
+}
+
+LogicalResult RingFillOp::verify() {
+  WalkResult result = getBody().walk([&](AsyncCopyOp copy) {
+    if (!copy.getMask() && copy.getPositions().empty() &&
+        getLayout(cast<RankedTensorType>(copy.getStored())).getNumWarps() <= fillWarps)
+      return WalkResult::advance();
+    copy.emitOpError() << "in a ring_fill has neither mask nor positions, and a layout of at most "
+                       << fillWarps << " warps, found " << copy.getStored();
+    return WalkResult::interrupt();
+  });
+  return failure(result.wasInterrupted());
 }
 
 LogicalResult TmaFetchOp::verify() {

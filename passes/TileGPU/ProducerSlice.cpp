@@ -26,6 +26,19 @@ using namespace tile::gpu;
 
 namespace {
 
+Value getFillCondition(AsyncCopyOp copy) {
+  return cast<scf::IfOp>(copy->getParentOp()).getCondition();
+}
+
+/// What fills the fetch's tile where it brings nothing.
+SmallVector<AsyncCopyOp> getFills(TmaFetchOp fetch) {
+  SmallVector<AsyncCopyOp> fills;
+  for (Operation *user : fetch->getUsers())
+    if (auto copy = dyn_cast<AsyncCopyOp>(user); copy && isFill(copy))
+      fills.push_back(copy);
+  return fills;
+}
+
 /// A tile, in registers or shared memory, is the consumers' own; all else one thread can compute.
 bool isScalarOrView(Type type) { return !isa<RankedTensorType, MemDescType>(type); }
 
@@ -191,6 +204,52 @@ private:
       if (Attribute cache = TmaFetchOp(one)->getAttr(cacheName))
         copy->setAttr(cacheName, cache);
     }
+    fillSlot(ring, slot, builder);
+  }
+
+  /// Behind a slot's copies: what threads copy where some of them are not made.
+  void fillSlot(const RingFetches &ring, RingAcquireOp slot, OpBuilder &builder) {
+    Location loc = slot.getLoc();
+    SmallVector<Value> conditions;
+    for (TmaFetchOp one : ring.fetches)
+      for (AsyncCopyOp copy : getFills(one))
+        if (Value condition = mapping.lookupOrDefault(getFillCondition(copy));
+            !llvm::is_contained(conditions, condition))
+          conditions.push_back(condition);
+    if (conditions.empty())
+      return;
+    Value any = conditions.front();
+    for (Value condition : ArrayRef(conditions).drop_front())
+      any = arith::OrIOp::create(builder, loc, any, condition);
+    auto fill = RingFillOp::create(builder, loc, slot.getBarrier(), any);
+    Block &body = fill.getBody().emplaceBlock();
+    for (auto [one, tile] : llvm::zip(ring.fetches, slot.getTiles())) {
+      for (AsyncCopyOp copy : getFills(one)) {
+        OpBuilder inside = OpBuilder::atBlockEnd(&body);
+        if (conditions.size() > 1) {
+          auto branch = scf::IfOp::create(inside, loc, mapping.lookup(getFillCondition(copy)),
+                                          /*withElseRegion=*/false);
+          inside.setInsertionPoint(branch.thenYield());
+        }
+        auto filling = cast<AsyncCopyOp>(inside.clone(*copy, mapping));
+        filling.getMemoryMutable().assign(tile);
+        filling.setTile(withFillWarps(filling.getTile()));
+        filling.setStored(withFillWarps(filling.getStored()));
+      }
+    }
+  }
+
+  /// The type of a tile whose elements the warps of ring_fill share out: what others would hold
+  /// are further registers.
+  static Type withFillWarps(Type type) {
+    auto tile = cast<RankedTensorType>(type);
+    LinearLayout layout = getLayout(tile);
+    ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
+    size_t kept = std::min<size_t>(warps.size(), llvm::Log2_64(fillWarps));
+    SmallVector<Coord> registers(layout.getBases(InDim::Register));
+    llvm::append_range(registers, warps.drop_front(kept));
+    return withLayout(tile, LinearLayout(layout.getShape(), registers,
+                                         layout.getBases(InDim::Lane), warps.take_front(kept)));
   }
 
   /// When each of a slot's tiles is copied; empty if all always are.
@@ -317,6 +376,10 @@ static void loadEarly(Block &producer) {
   });
 }
 
+bool tile::gpu::isFill(AsyncCopyOp copy) {
+  return copy.getMemory().getDefiningOp<TmaFetchOp>() && copy->getParentOp()->hasAttr(rareName);
+}
+
 /// On entry `producer` is empty; on return it has all copies and the control flow around them, and
 /// the consumers' block still has its fetches.
 LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer,
@@ -327,6 +390,12 @@ LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer,
       slice.requireAt(fetch);
       for (Value operand : fetch->getOperands())
         slice.require(operand);
+      for (AsyncCopyOp copy : getFills(fetch)) {
+        slice.require(getFillCondition(copy));
+        for (Value operand : copy->getOperands())
+          if (operand != copy.getMemory())
+            slice.require(operand);
+      }
     }
   // Maps by which the consumers store.
   consumer.walk([&](ViewDescriptorOp op) {

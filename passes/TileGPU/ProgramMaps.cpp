@@ -3,12 +3,12 @@
 //   before the loop   possible = base and strides are multiples of 16 bytes, extents fit, no end
 //                                lies before the view's, the loop makes a trip
 //                     map = view_descriptor ... when possible
-//   each trip         tile = tma_fetch map [...] when possible         the producer
-//                     if not possible: copy the tile by cp.async       all threads that compute
+//   each trip         tile = tma_fetch map [...] when possible
+//                     if not possible: copy the tile by cp.async
 //
-// The tile goes to a slot of the same ring either way: where no map can be written, the producer
-// hands the slot over empty, and those who compute fill it before they use it. That is slower, as
-// nothing is copied ahead, but it is one loop for all views, and the slots serve both.
+// The tile goes to a slot of the same ring either way: tile-gpu-specialize-warps leaves the branch
+// to two warps of the producer's warpgroup, and consumers use the slot as ever. That is slower, but
+// it is one loop for all views, and the slots serve both.
 #include "passes/TileGPU/ProgramMaps.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
@@ -234,52 +234,5 @@ void ProgramMaps::finish() {
       group.push_back(copy);
     }
     fill(group);
-  }
-}
-
-/// The rare branches in the loop's body; empty if one of them depends on the trip.
-static SmallVector<scf::IfOp> findRare(scf::ForOp loop) {
-  SmallVector<scf::IfOp> rare;
-  for (auto branch : loop.getBody()->getOps<scf::IfOp>()) {
-    if (!branch->hasAttr(rareName))
-      continue;
-    if (!loop.isDefinedOutsideOfLoop(branch.getCondition()))
-      return {};
-    rare.push_back(branch);
-  }
-  return rare;
-}
-
-void tile::gpu::versionRareLoops(KernelOp kernel) {
-  SmallVector<scf::ForOp> loops;
-  kernel.getBody().walk([&](WarpSpecializeOp split) {
-    split.getConsumer().walk([&](scf::ForOp loop) {
-      if (!findRare(loop).empty())
-        loops.push_back(loop);
-    });
-  });
-  for (scf::ForOp loop : loops) {
-    Location loc = loop.getLoc();
-    OpBuilder builder(loop);
-    SmallVector<scf::IfOp> rare = findRare(loop);
-    Value any = rare.front().getCondition();
-    for (scf::IfOp branch : ArrayRef(rare).drop_front())
-      any = arith::OrIOp::create(builder, loc, any, branch.getCondition());
-    auto versions = scf::IfOp::create(builder, loc, loop.getResultTypes(), any,
-                                      /*addThenBlock=*/true, /*addElseBlock=*/true);
-    loop->replaceAllUsesWith(versions.getResults());
-    builder.setInsertionPointToStart(versions.thenBlock());
-    Operation *with = builder.clone(*loop);
-    auto yield = [&](Block *block, Operation *version) {
-      if (!block->empty() && isa<scf::YieldOp>(block->back()))
-        block->back().erase();
-      OpBuilder end = OpBuilder::atBlockEnd(block);
-      scf::YieldOp::create(end, loc, version->getResults());
-    };
-    loop->moveBefore(versions.elseBlock(), versions.elseBlock()->begin());
-    for (scf::IfOp branch : rare)
-      branch.erase();
-    yield(versions.thenBlock(), with);
-    yield(versions.elseBlock(), loop);
   }
 }

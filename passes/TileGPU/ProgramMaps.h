@@ -9,10 +9,6 @@
 
 namespace tile::gpu {
 
-/// Of a branch in a loop that is short of registers, and seldom taken: what it computes from the
-/// thread's number is computed in it each time (unit).
-inline constexpr llvm::StringLiteral rareName = "rare";
-
 /// Writes `tile_gpu.view_descriptor` before loops whose loads fetch by it, and what copies their
 /// tiles where the run's numbers let no map be written.
 class ProgramMaps {
@@ -64,10 +60,6 @@ private:
   llvm::MapVector<mlir::Block *, llvm::SmallVector<Copy>> copies;
   llvm::DenseSet<mlir::Operation *> loops; ///< with loads that were accepted
 };
-
-/// Gives each loop of the consumers with rare branches, whose conditions hold or not throughout the
-/// loop, a version without them for where none holds: what they need is no burden to it then.
-void versionRareLoops(KernelOp kernel);
 
 } // namespace tile::gpu
 

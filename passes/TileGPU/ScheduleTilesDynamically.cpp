@@ -224,6 +224,28 @@ void rewrite(scf::ForOp loop, bool ahead, llvm::function_ref<Value(OpBuilder &)>
   loop.erase();
 }
 
+/// Moves the sending of the next program's number, in a side's body, to where it begins to copy:
+/// the thread would wait for the number, and can compute this program's places meanwhile.
+void sendLate(ProgramSendOp send) {
+  auto contains = [](Operation *op) {
+    return op->walk([](scf::ForOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  };
+  Operation *next = send->getNextNode();
+  while (!next->hasTrait<OpTrait::IsTerminator>() && !contains(next) &&
+         !isa<RingAcquireOp>(next))
+    next = next->getNextNode();
+  auto branch = dyn_cast<scf::IfOp>(next);
+  if (!branch || branch.getElseRegion().empty()) {
+    send->moveBefore(next);
+    return;
+  }
+  for (Block *block : {branch.thenBlock(), branch.elseBlock()}) {
+    OpBuilder builder = OpBuilder::atBlockBegin(block);
+    sendLate(cast<ProgramSendOp>(builder.clone(*send)));
+  }
+  send->erase();
+}
+
 struct TileGPUScheduleTilesDynamically
     : tile::impl::TileGPUScheduleTilesDynamicallyBase<TileGPUScheduleTilesDynamically> {
   void runOnOperation() override {
@@ -251,14 +273,19 @@ struct TileGPUScheduleTilesDynamically
         if (!same || !idle || ahead || idle->isIdle != same->isIdle ||
             !areAlike(idle->condition, producer, same->condition, consumer))
           idle.reset();
+        SmallVector<ProgramSendOp> sends;
         rewrite(producer, ahead, [&](OpBuilder &b) {
           Value program = takeProgram(b, split.getLoc(), total, idle);
-          ProgramSendOp::create(b, split.getLoc(), program, ring);
+          sends.push_back(ProgramSendOp::create(b, split.getLoc(), program, ring));
           return program;
         });
         rewrite(consumer, ahead, [&](OpBuilder &b) {
           return ProgramReceiveOp::create(b, split.getLoc(), b.getIndexType(), ring).getResult();
         });
+        // Consumers that are ahead have sent what the producer computes this program's from.
+        for (ProgramSendOp send : sends)
+          if (ahead)
+            sendLate(send);
         kernel->setAttr(dynamicScheduleName, builder.getUnitAttr());
       });
     }

@@ -42,9 +42,9 @@ constexpr int64_t warpsOfWarpgroup = 4;
 /// Registers that the producer gets by with where the products of one block need all there are.
 constexpr int64_t fewRegisters = 24;
 
-/// What it keeps where it computes places and shapes of views, and writes their maps: if that
-/// leaves consumers enough beside their tiles, or else.
-constexpr int64_t mapRegisters = 72, fewMapRegisters = 56;
+/// What it keeps where it computes places and shapes of views, writes their maps and copies what
+/// they cannot: if that leaves consumers enough beside their tiles, or else.
+constexpr int64_t mapRegisters = 80, fewMapRegisters = 56;
 
 /// Fetches of one block that one operation waits for.
 struct Group {
@@ -100,7 +100,7 @@ public:
                  .walk([](ViewDescriptorOp) { return WalkResult::interrupt(); })
                  .wasInterrupted())
       split->setAttr(producerRegistersName,
-                     builder.getI64IntegerAttr(leavesRegisters(mapRegisters, /*others=*/120)
+                     builder.getI64IntegerAttr(leavesRegisters(mapRegisters, /*others=*/48)
                                                    ? mapRegisters
                                                    : fewMapRegisters));
     if (crowded) {
@@ -115,6 +115,7 @@ public:
       rings.push_back({group.ring, group.fetches});
     if (failed(buildProducer(consumer, producer, rings)))
       return failure();
+    dropFills(consumer);
     for (Group &group : groups)
       rewriteConsumer(group);
     // The producer has its own, and writes those by which the consumers store.
@@ -139,6 +140,8 @@ private:
       SmallVector<Operation *> users;
       SmallVector<MemDescPermuteOp> permutes;
       collectUsers(fetch.getResult(), users, permutes);
+      // The producer fills what no fetch brings.
+      llvm::erase_if(users, llvm::IsaPred<AsyncCopyOp>);
       Operation *first = nullptr, *last = nullptr;
       bool perWarp = false;
       for (Operation *user : users) {
@@ -147,8 +150,8 @@ private:
           first = here;
         if (!last || last->isBeforeInBlock(end))
           last = end;
-        // Clearing and filling end in a barrier.
-        perWarp |= !isa<WgmmaOp, ClearFromOp, AsyncCopyOp>(user);
+        // Clearing ends in a barrier.
+        perWarp |= !isa<WgmmaOp, ClearFromOp>(user);
       }
       if (!first) // nothing reads it
         first = last = fetch;
@@ -277,6 +280,24 @@ private:
     return false;
   }
 
+  /// Leaves what no fetch brings to the producer, with all that only these copies need.
+  static void dropFills(Block &consumer) {
+    SmallVector<Operation *> fills;
+    consumer.walk([&](AsyncCopyOp copy) {
+      if (isFill(copy) && !llvm::is_contained(fills, copy->getParentOp()))
+        fills.push_back(copy->getParentOp());
+    });
+    if (fills.empty())
+      return;
+    for (Operation *fill : fills)
+      fill->erase();
+    SmallVector<Operation *> ops;
+    consumer.walk([&](Operation *op) { ops.push_back(op); });
+    for (Operation *op : llvm::reverse(ops)) // users come later in the text
+      if (isOpTriviallyDead(op))
+        op->erase();
+  }
+
   /// Bytes of shared memory: what stays the same, and what each stage adds.
   struct Plan {
     int64_t fixed = 0, repeated = 0, requested = limits::stages, rings = 0;
@@ -293,6 +314,8 @@ private:
         scratch = std::max(scratch, need.bytes);
       else if (isa<ViewDescriptorOp>(op))
         small += need.bytes;
+      else if (auto copy = dyn_cast<AsyncCopyOp>(op); copy && isFill(copy))
+        small += FillLayout::values + 16 + getFillBytes(copy);
       else if (need.use != SharedUse::None && !isa<TmaFetchOp>(op))
         plan.fixed += llvm::alignTo(need.bytes, 1024);
     });

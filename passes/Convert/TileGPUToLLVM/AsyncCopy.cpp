@@ -8,11 +8,11 @@
 // as wide as the tensor's alignment, where need be the launch's, and the slot's layout allow;
 // elements of less than 4 bytes that stand alone go through a register, and are there when the copy
 // ends.
+#include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
-#include "passes/TileGPU/ProgramMaps.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -58,12 +58,12 @@ constexpr unsigned leastPiece = 4;
 /// Elements that wait in registers at a time.
 constexpr size_t mostElements = 16;
 
-/// Copies at a time in a branch that is rare, in a loop that is short of registers.
-constexpr size_t rareElements = 2;
+/// Copies at a time by the producer's warps, which have few registers.
+constexpr size_t fillElements = 8;
 
-bool isRareBranch(Operation *op) {
+bool isInFill(Operation *op) {
   for (; op; op = op->getParentOp())
-    if (op->hasAttr(rareName))
+    if (isa<RingFillOp>(op) || op->hasAttr(fillName))
       return true;
   return false;
 }
@@ -121,7 +121,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     // Elements that several threads hold are copied by one of them.
     when = access.conjunction(when, getOwnerPredicate(rewriter, loc, layout));
     unsigned elementBytes = shared.getElementBytes(), count = layout.getNumRegisters();
-    bool rare = isRareBranch(op);
+    bool fills = isInFill(op);
     auto copyAll = [&](unsigned width) {
       auto makeAddresses = [&] {
         return SharedAddresses(rewriter, loc, adaptor.getMemory().front(),
@@ -146,7 +146,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
           continue;
         // Where registers are short, a few at a time, each group in a branch of its own: the
         // assembler would compute the addresses of all ahead.
-        if (rare && (seen.size() - 1) % rareElements == 0) {
+        if (fills && (seen.size() - 1) % fillElements == 0) {
           copyPending();
           if (group)
             rewriter.setInsertionPointAfter(group);

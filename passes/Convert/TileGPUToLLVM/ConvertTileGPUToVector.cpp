@@ -140,6 +140,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateMmaPatterns(converter, patterns);
     populateDebugPatterns(converter, patterns);
     populateRingPatterns(converter, patterns);
+    populateFillPatterns(converter, patterns);
     populateWarpSpecializePatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);
@@ -159,7 +160,10 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     legality.addLegalOp<func::ReturnOp, ModuleOp>();
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legality);
     if (failed(applyFullConversion(module, legality, std::move(patterns))))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (failed(moveFills(function)))
+        return signalPassFailure();
   }
 
   static void declareSharedMemory(ModuleOp module) {

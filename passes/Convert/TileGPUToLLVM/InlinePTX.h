@@ -39,6 +39,22 @@ inline mlir::Value sharedAddress(mlir::OpBuilder &builder, mlir::Location loc,
   return mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
 }
 
+/// Waits until the phase of that parity of an mbarrier at a shared address is complete. The hardware
+/// suspends the thread for a while in try_wait; the loop is for its time limit.
+inline void waitForPhase(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier,
+                         mlir::Value phase) {
+  // Labels in braces are local, so that the statement may be duplicated.
+  inlinePTX(b, loc, {}, {barrier, phase},
+            "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; @p bra "
+            "DONE; bra WAIT; DONE: }",
+            "r,r,~{memory}");
+}
+
+/// Arrives at an mbarrier at a shared address.
+inline void arrive(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier) {
+  inlinePTX(b, loc, {}, {barrier}, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}");
+}
+
 } // namespace tile::gpu
 
 #endif

@@ -4,6 +4,7 @@
 #define TILE_PASSES_CONVERT_TILEGPUTOLLVM_PATTERNS_H
 
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace tile::gpu {
@@ -67,6 +68,10 @@ void populateWgmmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePa
 /// Rings, and the types of rings and mbarriers.
 void populateRingPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateRingTypes(mlir::TypeConverter &converter);
+/// tile_gpu.ring_fill. moveFills gives the bodies to the warps that run them, when all of `function`
+/// is converted.
+void populateFillPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
+mlir::LogicalResult moveFills(mlir::func::FuncOp function);
 /// tile_gpu.warp_specialize, turns, block_id, barrier.
 void populateWarpSpecializePatterns(const mlir::TypeConverter &converter,
                                     mlir::RewritePatternSet &patterns);

@@ -76,15 +76,6 @@ Value pointerTo(OpBuilder &b, Location loc, Value base, int64_t offset, Value sl
                              ArrayRef<LLVM::GEPArg>{bytes});
 }
 
-/// The hardware suspends the thread for a while in try_wait; the loop is for its time limit.
-void waitForPhase(OpBuilder &b, Location loc, Value barrier, Value phase) {
-  // Labels in braces are local, so that the statement may be duplicated.
-  inlinePTX(b, loc, {}, {barrier, phase},
-            "{ .reg .pred p; WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; @p bra "
-            "DONE; bra WAIT; DONE: }",
-            "r,r,~{memory}");
-}
-
 /// Arrives at the barrier of that address in block `rank` of the cluster. The form without
 /// `.release.cluster`: that one costs a fence of all memory in the main loop, and who only read a
 /// slot has nothing to release.
@@ -93,10 +84,6 @@ void arriveAt(OpBuilder &b, Location loc, Value barrier, Value rank) {
             "{ .reg .b32 a; mapa.shared::cluster.u32 a, $0, $1; "
             "mbarrier.arrive.shared::cluster.b64 _, [a]; }",
             "r,r,~{memory}");
-}
-
-void arrive(OpBuilder &b, Location loc, Value barrier) {
-  inlinePTX(b, loc, {}, {barrier}, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r,~{memory}");
 }
 
 /// Moves a position on: the slot, and the phase where the ring starts again.
@@ -231,7 +218,7 @@ struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     // Waiting comes first: the copies below overwrite the slot. Expecting bytes also is the
-    // barrier's one arrival, hence one thread does both.
+    // barrier's one arrival as a rule, hence one thread does both.
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
     side.waitUntilEmpty();
     Value full = side.getFullBarrier(), bytes;
@@ -244,8 +231,12 @@ struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
           constantI32(rewriter, loc, 0));
       bytes = bytes ? arith::AddIOp::create(rewriter, loc, bytes, own).getResult() : own;
     }
+    // Of a slot that threads may fill, ring_fill arrives.
+    bool fills = llvm::any_of(op.getBarrier().getUsers(), llvm::IsaPred<RingFillOp>);
     inlinePTX(rewriter, loc, {}, {full, bytes},
-              "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;", "r,r,~{memory}");
+              fills ? "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;"
+                    : "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
+              "r,r,~{memory}");
     SmallVector<Value> results = side.getTiles(op.getTiles().size());
     results.push_back(side.getFullBarrierPointer());
     side.advance();
@@ -403,12 +394,23 @@ struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
     // The count is a number of programs taken; a block's first program is its own number.
     Value taken = inlinePTX(rewriter, loc, rewriter.getI32Type(), {count, last},
                             "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
-    Value blocks = NVVM::GridDimXOp::create(rewriter, loc, rewriter.getI32Type());
-    // The sum is below 2^32, as both are below 2^31; from 2^31 - 1 on no program exists.
-    Value program =
-        arith::MinUIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, taken, blocks),
-                               constantI32(rewriter, loc, mostPrograms));
-    rewriter.replaceOpWithNewOp<arith::IndexCastUIOp>(op, rewriter.getIndexType(), program);
+    // Where it is used: the thread waits for the number there, not here.
+    SmallVector<OpOperand *> uses;
+    for (OpOperand &use : op.getProgram().getUses())
+      uses.push_back(&use);
+    for (OpOperand *use : llvm::reverse(uses)) {
+      Operation *user = use->getOwner();
+      rewriter.setInsertionPoint(user);
+      Value blocks = NVVM::GridDimXOp::create(rewriter, loc, rewriter.getI32Type());
+      // The sum is below 2^32, as both are below 2^31; from 2^31 - 1 on no program exists.
+      Value program =
+          arith::MinUIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, taken, blocks),
+                                 constantI32(rewriter, loc, mostPrograms));
+      program =
+          arith::IndexCastUIOp::create(rewriter, loc, rewriter.getIndexType(), program);
+      rewriter.modifyOpInPlace(user, [&] { use->set(program); });
+    }
+    rewriter.eraseOp(op);
     return success();
   }
 };

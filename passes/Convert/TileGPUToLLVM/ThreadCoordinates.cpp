@@ -8,8 +8,8 @@
 //
 // Where the two have no bit in common, ^ is +, and an access holds the constant as an immediate.
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "dialect/AttributeNames.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
-#include "passes/TileGPU/ProgramMaps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

@@ -4,7 +4,6 @@
 // producer and consumers; flights over trips, turns and peeks in the loops of consumers. A part
 // that is there already is left alone, one that is not possible is an error: the pass that decides
 // does not ask for it, and a hand may.
-#include "passes/TileGPU/ProgramMaps.h"
 #include "passes/TileGPU/Schedule/IssueOrder.h"
 #include "passes/TileGPU/Schedule/ProductParts.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
@@ -129,7 +128,6 @@ struct TileGPUApplySchedule : tile::impl::TileGPUApplyScheduleBase<TileGPUApplyS
       });
       if (result.wasInterrupted())
         return signalPassFailure();
-      versionRareLoops(kernel);
     }
   }
 

@@ -163,6 +163,20 @@ func.func @part(%w: tensor<16x16xf16, #whole>) {
 // -----
 
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 32>
+#rows = #tile_gpu.linear<shape = [16, 16], register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
+func.func @fill(%v: !tile.view<?x?xf16>, %x: index, %m: !tile_gpu.memdesc<16x16xf16, #shared>, %full: !tile_gpu.mbarrier, %missing: i1) {
+  tile_gpu.ring_fill %full when %missing {
+    // expected-error @+1 {{in a ring_fill has neither mask nor positions, and a layout of at most 2 warps}}
+    tile_gpu.async_copy %v[%x, %x] into %m {sizes = array<i64: 16, 16>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>,
+      in_bounds = array<i1: false, false>, tile = tensor<16x16xf16, #rows>, stored = tensor<16x16xf16, #rows>}
+      : !tile.view<?x?xf16>, !tile_gpu.memdesc<16x16xf16, #shared>
+  }
+  return
+}
+
+// -----
+
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 32>
 #rows = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [1, 0], [2, 0], [4, 0], [8, 0]], warp = []>
 func.func @copy(%v: !tile.view<?x?xf16>, %x: index, %m: !tile_gpu.memdesc<16x16xf16, #shared>) {
   // expected-error @+1 {{needs one start, size, step, has_end and in_bounds for each of the view's 2 dimensions}}

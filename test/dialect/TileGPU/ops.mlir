@@ -44,6 +44,18 @@ func.func @copies(%t: tensor<16x16xf16, #rows>, %x: index, %y: index, %bar: !til
   return
 }
 
+// CHECK-LABEL: func @fills
+func.func @fills(%v: !tile.view<?x?xf16>, %x: index, %m: !tile_gpu.memdesc<16x16xf16, #shared>, %full: !tile_gpu.mbarrier, %missing: i1) {
+  // CHECK: tile_gpu.ring_fill %{{.*}} when %{{.*}} {
+  // CHECK-NEXT: tile_gpu.async_copy
+  tile_gpu.ring_fill %full when %missing {
+    tile_gpu.async_copy %v[%x, %x] into %m {sizes = array<i64: 16, 16>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>,
+      in_bounds = array<i1: false, false>, tile = tensor<16x16xf16, #rows>, stored = tensor<16x16xf16, #rows>}
+      : !tile.view<?x?xf16>, !tile_gpu.memdesc<16x16xf16, #shared>
+  }
+  return
+}
+
 // CHECK-LABEL: func @parts
 func.func @parts(%s: tensor<16x16xf32, #rows>, %t: tensor<16x16xi32, #rows>, %tile: index, %part: index) {
   // CHECK: tile_gpu.part_arrive %{{.*}}, %{{.*}} at %{{.*}}, %{{.*}} of %{{.*}} : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}>
