@@ -30,7 +30,10 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK:   mbarrier.try_wait.parity
 // CHECK:   llvm.store volatile %[[SENT]]
 // CHECK:   "mbarrier.arrive.shared::cta.b64 _, [$0];"
-// CHECK:   scf.yield %[[NUMBER]]
+// What follows from the number is computed where it is used: a thread waits for it there.
+// CHECK:   arith.addi %[[TAKEN]]
+// CHECK:   %[[AGAIN:.*]] = arith.index_castui
+// CHECK:   scf.yield %[[AGAIN]]
 tile.kernel @taken params [#tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64, tile_gpu.persistent, tile_gpu.dynamic_schedule} grid {
 ^bb0(%n: index):
   tile.yield %n : index

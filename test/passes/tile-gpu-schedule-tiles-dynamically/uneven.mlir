@@ -118,15 +118,20 @@ tile.kernel @pairs params [#tile.param<"n", scalar, align = 1>] dims [] constexp
 }
 
 // Some programs have nothing to do. Consumers send ahead what the producer needs for the next
-// program: its number is taken before the copies of this one, and received before the work on it.
+// program: its number is taken before the copies of this one, and received before the work on it. It
+// is sent right before the copies, in either branch: the producer waits for what it has taken then.
 // CHECK-LABEL: tile.kernel @ahead
 // CHECK-SAME: tile_gpu.dynamic_schedule
 // CHECK: producer {
 // CHECK:   } do {
 // CHECK-NEXT: ^bb0(%{{.*}}: index):
 // CHECK-NEXT:   %[[TAKEN:.*]] = tile_gpu.program_take
-// CHECK-NEXT:   tile_gpu.program_send %[[TAKEN]]
 // CHECK-NEXT:   tile_gpu.scalar_receive
+// CHECK:        scf.if
+// CHECK-NEXT:     tile_gpu.program_send %[[TAKEN]]
+// CHECK-NEXT:   } else {
+// CHECK-NEXT:     tile_gpu.program_send %[[TAKEN]]
+// CHECK-NEXT:     scf.for
 // CHECK:        scf.yield %[[TAKEN]]
 // CHECK: } consumer {
 // CHECK:   scf.while (%{{.*}} = %{{.*}}, %{{.*}} = %[[FIRST:.*]]) : (index, index) -> (index, index)
