@@ -248,8 +248,8 @@ private:
     size_t kept = std::min<size_t>(warps.size(), llvm::Log2_64(fillWarps));
     SmallVector<Coord> registers(layout.getBases(InDim::Register));
     llvm::append_range(registers, warps.drop_front(kept));
-    return withLayout(tile, LinearLayout(layout.getShape(), registers,
-                                         layout.getBases(InDim::Lane), warps.take_front(kept)));
+    return withLayout(tile, LinearLayout(layout.getShape(), registers, layout.getBases(InDim::Lane),
+                                         warps.take_front(kept)));
   }
 
   /// When each of a slot's tiles is copied; empty if all always are.

@@ -18,8 +18,9 @@ bool isFill(AsyncCopyOp copy);
 
 /// Fills `producer` with copies of the loops, branches and arithmetic of `consumer` that the
 /// fetches of `rings` need, and with `ring_acquire` and `tma_load` where the fetches stand, and
-/// `ring_fill` where they may bring nothing. A scalar that comes from tiles is computed by the consumers alone: they send it (`scalar_send`),
-/// the producer receives it. Fails, with an error, where a tile itself would be needed.
+/// `ring_fill` where they may bring nothing. A scalar that comes from tiles is computed by the
+/// consumers alone: they send it (`scalar_send`), the producer receives it. Fails, with an error,
+/// where a tile itself would be needed.
 mlir::LogicalResult buildProducer(mlir::Block &consumer, mlir::Block &producer,
                                   llvm::ArrayRef<RingFetches> rings);
 

@@ -231,8 +231,7 @@ void sendLate(ProgramSendOp send) {
     return op->walk([](scf::ForOp) { return WalkResult::interrupt(); }).wasInterrupted();
   };
   Operation *next = send->getNextNode();
-  while (!next->hasTrait<OpTrait::IsTerminator>() && !contains(next) &&
-         !isa<RingAcquireOp>(next))
+  while (!next->hasTrait<OpTrait::IsTerminator>() && !contains(next) && !isa<RingAcquireOp>(next))
     next = next->getNextNode();
   auto branch = dyn_cast<scf::IfOp>(next);
   if (!branch || branch.getElseRegion().empty()) {

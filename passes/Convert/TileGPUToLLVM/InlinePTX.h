@@ -39,8 +39,8 @@ inline mlir::Value sharedAddress(mlir::OpBuilder &builder, mlir::Location loc,
   return mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI32Type(), pointer);
 }
 
-/// Waits until the phase of that parity of an mbarrier at a shared address is complete. The hardware
-/// suspends the thread for a while in try_wait; the loop is for its time limit.
+/// Waits until the phase of that parity of an mbarrier at a shared address is complete. The
+/// hardware suspends the thread for a while in try_wait; the loop is for its time limit.
 inline void waitForPhase(mlir::OpBuilder &b, mlir::Location loc, mlir::Value barrier,
                          mlir::Value phase) {
   // Labels in braces are local, so that the statement may be duplicated.

@@ -68,8 +68,8 @@ void populateWgmmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePa
 /// Rings, and the types of rings and mbarriers.
 void populateRingPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 void populateRingTypes(mlir::TypeConverter &converter);
-/// tile_gpu.ring_fill. moveFills gives the bodies to the warps that run them, when all of `function`
-/// is converted.
+/// tile_gpu.ring_fill. moveFills gives the bodies to the warps that run them, when all of
+/// `function` is converted.
 void populateFillPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 mlir::LogicalResult moveFills(mlir::func::FuncOp function);
 /// tile_gpu.warp_specialize, turns, block_id, barrier.

@@ -406,8 +406,7 @@ struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
       Value program =
           arith::MinUIOp::create(rewriter, loc, arith::AddIOp::create(rewriter, loc, taken, blocks),
                                  constantI32(rewriter, loc, mostPrograms));
-      program =
-          arith::IndexCastUIOp::create(rewriter, loc, rewriter.getIndexType(), program);
+      program = arith::IndexCastUIOp::create(rewriter, loc, rewriter.getIndexType(), program);
       rewriter.modifyOpInPlace(user, [&] { use->set(program); });
     }
     rewriter.eraseOp(op);

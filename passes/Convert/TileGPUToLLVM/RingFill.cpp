@@ -63,8 +63,7 @@ public:
       : function(function), entry(&function.getBody().front()), builder(function),
         loc(branches.front().getLoc()) {
     for (scf::IfOp branch : branches) {
-      ArrayRef<int64_t> range =
-          branch->getAttrOfType<DenseI64ArrayAttr>(fillName).asArrayRef();
+      ArrayRef<int64_t> range = branch->getAttrOfType<DenseI64ArrayAttr>(fillName).asArrayRef();
       fills.push_back({branch, range[0], range[1], {}});
     }
   }
@@ -124,12 +123,11 @@ private:
     for (auto variable : entry->getOps<LLVM::AllocaOp>())
       last = variable;
     builder.setInsertionPointAfter(last);
-    phase = LLVM::AllocaOp::create(builder, loc,
-                                   LLVM::LLVMPointerType::get(builder.getContext()),
+    phase = LLVM::AllocaOp::create(builder, loc, LLVM::LLVMPointerType::get(builder.getContext()),
                                    builder.getI32Type(), constantI32(builder, loc, 1));
     LLVM::StoreOp::create(builder, loc, constantI32(builder, loc, 0), phase);
-    auto first = scf::IfOp::create(
-        builder, loc, equals(builder, loc, getThreadId(builder, loc), 0), /*withElseRegion=*/false);
+    auto first = scf::IfOp::create(builder, loc, equals(builder, loc, getThreadId(builder, loc), 0),
+                                   /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(first.thenBlock());
     auto initializeBarrier = [&](int64_t offset, int64_t count) {
@@ -149,13 +147,12 @@ private:
   /// Behind the producer's branch: the loop of the last two warps of its warpgroup.
   void makeWarps(scf::IfOp producer) {
     builder.setInsertionPointAfter(producer);
-    Value first = constantI32(builder, loc,
-                              getConsumerThreads(producer) + warpgroupThreads - fillThreads);
-    auto warps =
-        scf::IfOp::create(builder, loc,
-                          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
-                                                getThreadId(builder, loc), first),
-                          /*withElseRegion=*/false);
+    Value first =
+        constantI32(builder, loc, getConsumerThreads(producer) + warpgroupThreads - fillThreads);
+    auto warps = scf::IfOp::create(builder, loc,
+                                   arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
+                                                         getThreadId(builder, loc), first),
+                                   /*withElseRegion=*/false);
     builder.setInsertionPointToStart(warps.thenBlock());
     Type i32 = builder.getI32Type();
     auto loop =
@@ -190,9 +187,8 @@ private:
     Block *body = fill.branch.thenBlock();
     for (auto [i, value] : llvm::enumerate(fill.taken)) {
       Type wanted = value.getType(), stored = getStored(wanted);
-      Value loaded =
-          LLVM::LoadOp::create(builder, loc, stored, getValuePointer(fill, int64_t(i)),
-                               /*alignment=*/0, /*isVolatile=*/true);
+      Value loaded = LLVM::LoadOp::create(builder, loc, stored, getValuePointer(fill, int64_t(i)),
+                                          /*alignment=*/0, /*isVolatile=*/true);
       if (wanted.isIndex())
         loaded = arith::IndexCastOp::create(builder, loc, wanted, loaded);
       else if (wanted.isInteger(1))
@@ -221,9 +217,9 @@ private:
     arrive(builder, loc, getAddress(FillLayout::asked));
     Value parity = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), phase);
     waitForPhase(builder, loc, getAddress(FillLayout::done), parity);
-    LLVM::StoreOp::create(
-        builder, loc, arith::XOrIOp::create(builder, loc, parity, constantI32(builder, loc, 1)),
-        phase);
+    LLVM::StoreOp::create(builder, loc,
+                          arith::XOrIOp::create(builder, loc, parity, constantI32(builder, loc, 1)),
+                          phase);
     fill.branch->removeAttr(fillName);
   }
 
@@ -231,9 +227,7 @@ private:
     return getPointer(fill.offset + FillLayout::values + 8 * i);
   }
   Type getStored(Type type) {
-    return type.isIndex()        ? builder.getI64Type()
-           : type.isInteger(1) ? builder.getI8Type()
-                                 : type;
+    return type.isIndex() ? builder.getI64Type() : type.isInteger(1) ? builder.getI8Type() : type;
   }
 
   func::FuncOp function;
