@@ -227,8 +227,9 @@ private:
       for (AsyncCopyOp copy : getFills(one)) {
         OpBuilder inside = OpBuilder::atBlockEnd(&body);
         if (conditions.size() > 1) {
-          auto branch = scf::IfOp::create(inside, loc, mapping.lookup(getFillCondition(copy)),
-                                          /*withElseRegion=*/false);
+          auto branch =
+              scf::IfOp::create(inside, loc, mapping.lookupOrDefault(getFillCondition(copy)),
+                                /*withElseRegion=*/false);
           inside.setInsertionPoint(branch.thenYield());
         }
         auto filling = cast<AsyncCopyOp>(inside.clone(*copy, mapping));

@@ -43,6 +43,31 @@ kernel beside(a: in f16[LA], b: in f16[K, N], c: out f32[M, N], a_at: i64, a_ste
   c[block(i, 64), block(j, 64)] = acc;
 }
 
+// Two products a trip, by operands of four views; the slot of the second has tiles of two fetches
+// whose maps are possible or not for themselves.
+kernel mixed(a: in f16[LA], b: in f16[LB], c: out f32[M, N], k: i64, a_step: i64, b_step: i64,
+    b_at: i64)
+  where M in 1..=65536, N in 1..=65536
+  grid (i: cdiv(M, 64), j: cdiv(N, 64))
+  with persistent
+{
+  let x = view(a, 0, [M, k], [a_step, 1]);
+  let y = view(a, 8, [M, k], [a_step, 1]);
+  let w = view(b, 0, [k, N], [b_step, 1]);
+  let v = view(b, b_at, [k, N], [b_step, 1]);
+  let rows = block(i, 64);
+  let cols = block(j, 64);
+  var first = zeros(f32, [64, 64]);
+  var second = zeros(f32, [64, 64]);
+  for r in blocks(k, 64) {
+    let one = x[rows, r];
+    let other = y[rows, r];
+    first = dot(one, w[r, cols], first);
+    second = dot(other, v[r, cols], second);
+  }
+  c[rows, cols] = first + 3.0 * second;
+}
+
 // Operands that are read between two fetches of a trip, and ends that cut them.
 kernel attention(q: in f16[LQ], k: in f16[LK], v: in f16[LV], at: in i64[B], lengths: in i32[B],
     o: inout f16[LO], longest: i64)
@@ -108,6 +133,17 @@ def checkBeside(m, n, k, start, step):
     compare(f"beside, {start} and {step}", run("beside", numbers, "c"), wanted)
 
 
+def checkMixed(m, n, k, a_step, b_step, b_at):
+    a = rng.integers(-8, 9, 8 + m * a_step).astype(np.float16) / 4
+    b = rng.integers(-8, 9, b_at + k * b_step).astype(np.float16) / 4
+    left, right = np.arange(m)[:, None] * a_step, np.arange(k)[:, None] * b_step
+    x, y = (a[start + left + np.arange(k)].astype(np.float32) for start in (0, 8))
+    w, v = (b[start + right + np.arange(n)].astype(np.float32) for start in (0, b_at))
+    numbers = {"a": a, "b": b, "k": k, "a_step": a_step, "b_step": b_step, "b_at": b_at}
+    numbers["c"] = np.zeros((m, n), np.float32)
+    compare(f"mixed, {a_step}, {b_step}, {b_at}", run("mixed", numbers, "c"), x @ w + 3 * (y @ v))
+
+
 def checkAttention(lengths, gap):
     at = np.cumsum([0] + [length + gap for length in lengths]).astype(np.int64)
     q, k, v = (rng.normal(size=(at[-1], 64)).astype(np.float16) for _ in range(3))
@@ -158,6 +194,10 @@ check("one trip each", [(8 + 8 * (g % 5), 16, 8 + 8 * (g % 7)) for g in range(48
 checkBeside(100, 72, 136, 0, 136)
 checkBeside(100, 72, 136, 8, 144)
 checkBeside(100, 72, 136, 3, 137)
+checkMixed(100, 72, 200, 208, 72, 8)
+checkMixed(100, 72, 200, 208, 72, 3)
+checkMixed(100, 72, 200, 205, 72, 8)
+checkMixed(100, 72, 200, 203, 77, 5)
 checkAttention([64, 130, 1, 200, 77], 0)
 checkAttention([128, 64, 192], 3)
 print("right")
