@@ -4,8 +4,10 @@
 examples/grouped_views sees matrices of flat memory by views; examples/grouped_matmul takes a tensor
 with a dimension more. Both multiply the same matrices of like shapes, in turns, each result checked
 first; then grouped_views multiplies as many terms in matrices of unlike shapes. Tiles of
-grouped_views are tried in turn, and the best is taken. Prints a table. TILE_HOME names an unpacked
-release or a build folder.
+grouped_views are tried in turn, and the best is taken. Prints a table. Waves are tiles for each
+multiprocessor, by the tile that was taken: unlike matrices may have more, as tiles at edges count
+as whole ones, and a multiprocessor has as many as the next whole number. TILE_HOME names an
+unpacked release or a build folder.
 """
 
 import os
@@ -45,7 +47,7 @@ def starts(areas):
 
 
 def views(matrices, a, b, c):
-    """The call of grouped_views with the fastest of TILES, its time and its name."""
+    """The call of grouped_views with the fastest of TILES, its time, its name and its waves."""
     m, n, k = (torch.tensor(each, dtype=torch.int32).cuda() for each in zip(*matrices))
     places = [
         starts([p * r for p, q, r in matrices]),
@@ -63,7 +65,8 @@ def views(matrices, a, b, c):
 
         time = measure([call], rounds=3)[0]
         if best is None or time < best[1]:
-            best = call, time, f"{rows}x{columns}x{depth}"
+            waves = tiles / torch.cuda.get_device_properties(0).multi_processor_count
+            best = call, time, f"{rows}x{columns}x{depth}", waves
     return best
 
 
@@ -95,7 +98,7 @@ def main():
             stacked(rows, cube, offset, c.view(whole))
 
         like = [(p, q, r)] * count
-        call, _, name = views(like, a, b, d)
+        call, _, name, waves = views(like, a, b, d)
         launch()
         call()
         check(c, like, a, b)
@@ -103,14 +106,14 @@ def main():
         together = measure([launch, call])
         # As many terms: rows of one matrix go to another.
         unlike = [(p + (p // 2 if i % 2 else -(p // 2)), q, r) for i in range(count)]
-        other, _, _ = views(unlike, a, b, d)
+        other, _, kind, more = views(unlike, a, b, d)
         other()
         check(d, unlike, a, b)
         apart = measure([launch, other])
         print(
             f"{f'{count} of {p}x{q}x{r}':26} {together[0]:7.3f} ms {together[1]:7.3f} ms"
             f" {together[0] / together[1]:6.2f} {apart[1]:7.3f} ms {apart[0] / apart[1]:6.2f}"
-            f"  views by {name}",
+            f"  by {name}, {waves:.2f} waves, and {kind}, {more:.2f}",
             flush=True,
         )
 
