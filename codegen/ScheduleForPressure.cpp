@@ -54,17 +54,24 @@ public:
 
   SmallVector<Instruction *> present;
 
-  /// What is movable stands right before the first of the others that needs it; operands in the
-  /// order in which they are named.
-  SmallVector<Instruction *> sinkToUses() const {
-    SmallVector<Instruction *> order;
-    DenseSet<const Instruction *> placed;
+  /// The order where what is movable stands in the first window of `roots` others that needs it.
+  /// Within a window all stand as they stood, so that threads have `roots` chains to work on.
+  SmallVector<Instruction *> sinkToWindows(unsigned roots) const {
+    DenseMap<const Instruction *, unsigned> windows;
+    SmallVector<SmallVector<Instruction *>> members;
+    unsigned count = 0;
     for (Instruction *root : present)
-      if (!isMovable(*root))
-        place(root, order, placed);
-    for (Instruction *left : present) // used by other blocks alone
-      if (!placed.contains(left))
-        order.insert(order.end() - 1, left), placed.insert(left);
+      if (!isMovable(*root)) {
+        place(root, count++ / roots, windows);
+        members.resize((count - 1) / roots + 1);
+      }
+    for (Instruction *instruction : present) { // used by other blocks alone: in the last
+      auto found = windows.find(instruction);
+      members[found == windows.end() ? members.size() - 1 : found->second].push_back(instruction);
+    }
+    SmallVector<Instruction *> order;
+    for (ArrayRef<Instruction *> window : members)
+      order.append(window.begin(), window.end());
     return order;
   }
 
@@ -100,25 +107,19 @@ private:
     });
   }
 
-  /// Without recursion: chains may be as long as the block.
-  void place(Instruction *root, SmallVectorImpl<Instruction *> &order,
-             DenseSet<const Instruction *> &placed) const {
-    SmallVector<std::pair<Instruction *, unsigned>> stack = {{root, 0}};
-    while (!stack.empty()) {
-      auto &[instruction, next] = stack.back();
-      if (next == 0 && placed.contains(instruction)) {
-        stack.pop_back();
+  /// Puts the root into the window, with what it needs and no window before has. Without recursion:
+  /// chains may be as long as the block.
+  void place(Instruction *root, unsigned window,
+             DenseMap<const Instruction *, unsigned> &windows) const {
+    SmallVector<Instruction *> needed = {root};
+    while (!needed.empty()) {
+      Instruction *instruction = needed.pop_back_val();
+      if (!windows.try_emplace(instruction, window).second || isa<PHINode>(instruction))
         continue;
-      }
-      if (isa<PHINode>(instruction) || next == instruction->getNumOperands()) {
-        if (placed.insert(instruction).second)
-          order.push_back(instruction);
-        stack.pop_back();
-        continue;
-      }
-      auto *operand = dyn_cast<Instruction>(instruction->getOperand(next++));
-      if (operand && operand->getParent() == &block && !placed.contains(operand))
-        stack.push_back({operand, 0});
+      for (Value *value : instruction->operands())
+        if (auto *operand = dyn_cast<Instruction>(value);
+            operand && operand->getParent() == &block && !windows.contains(operand))
+          needed.push_back(operand);
     }
   }
 
@@ -140,6 +141,12 @@ unsigned getRegisterLimit(const Function &function) {
   }
   return std::min(mostRegisters, registersOfAMultiprocessor / std::max(threads, 1u));
 }
+
+/// Chains of work that are begun together at most: enough to hide the latency of arithmetic.
+constexpr unsigned widestWindow = 16;
+
+/// Leaves half of the registers to what lives across the block.
+bool fits(unsigned registers, unsigned limit) { return 2 * registers <= limit; }
 
 /// ptxas finds an order itself where somewhat more is alive than fits.
 bool isFarAbove(unsigned registers, unsigned limit) { return 2 * registers > 3 * limit; }
@@ -166,10 +173,16 @@ PreservedAnalyses ScheduleForPressurePass::run(Function &function,
     if (!needsOrder(block))
       continue;
     BlockOrder order(block);
-    SmallVector<Instruction *> sunk = order.sinkToUses();
-    if (order.countMost(sunk) >= order.countMost(order.present))
-      continue;
-    for (Instruction *instruction : sunk)
+    SmallVector<Instruction *> best = order.present;
+    unsigned fewest = order.countMost(best);
+    for (unsigned roots = widestWindow; roots > 0 && !fits(fewest, limit); roots /= 2) {
+      SmallVector<Instruction *> sunk = order.sinkToWindows(roots);
+      if (unsigned registers = order.countMost(sunk); registers < fewest) {
+        fewest = registers;
+        best = std::move(sunk);
+      }
+    }
+    for (Instruction *instruction : best)
       if (!isa<PHINode>(instruction))
         instruction->moveBefore(block, block.end());
   }
