@@ -103,6 +103,10 @@ inline constexpr llvm::StringLiteral splitPartsName = "tile_gpu.split_parts";
 /// Of a kernel and its function whose parts the launch decides on: as many as make this number of
 /// programs, and at most tile_gpu.split_parts (i64). By tile-gpu-split-loops.
 inline constexpr llvm::StringLiteral splitProgramsName = "tile_gpu.split_programs";
+/// Of a kernel and its function whose parts are the blocks of a cluster, as many as
+/// tile_gpu.split_parts says: they read each other's shared memory (unit). By
+/// tile-gpu-split-loops.
+inline constexpr llvm::StringLiteral splitClusterName = "tile_gpu.split_cluster";
 /// Of a kernel's function: bytes of scratch memory for each program, or for all where blocks take
 /// programs from a count, and the number of the argument that points to it (i64). By
 /// convert-tile-gpu-to-vector.

@@ -1,5 +1,6 @@
-// Operations of a split loop: programs that share a tile leave their parts of its sums, the last to
-// arrive combines them.
+// Operations of a split loop: programs that share a tile leave their parts of its sums in scratch
+// memory, where the last to arrive combines them; or, as blocks of a cluster, they read each
+// other's shared memory, and each has a slice of the tile.
 #ifndef TILE_GPU_PART_OPS
 #define TILE_GPU_PART_OPS
 
@@ -54,6 +55,53 @@ def TileGPU_PartLoadOp : TileGPU_Op<"part_load", [MemoryEffects<[MemRead]>]> {
   let results = (outs Variadic<TileGPU_Tile>:$results);
   let assemblyFormat = "$states `at` $record attr-dict `:` type($states) `->` type($results)";
   let hasVerifier = 1;
+}
+
+def TileGPU_PartShareOp
+    : TileGPU_Op<"part_share", [MemoryEffects<[MemRead, MemWrite]>, TileGPU_OwnsSharedMemory]> {
+  let summary = "show the other parts of a tile, blocks of one cluster, this part's state";
+  let description = [{
+    Leaves the states in shared memory and waits until all blocks of the cluster have done so. The
+    result is the place of the states, the same in all blocks.
+    ```mlir
+    %place = tile_gpu.part_share %sum : tensor<64x64xf32>
+    ```
+  }];
+  let arguments = (ins Variadic<TileGPU_Tile>:$states);
+  let results = (outs I32:$place);
+  let assemblyFormat = "$states attr-dict `:` type($states)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_PartReadOp : TileGPU_Op<"part_read", [MemoryEffects<[MemRead]>]> {
+  let summary = "a slice of the states that one part shows";
+  let description = [{
+    The states that block `part` of the cluster has left at `place`; where `dims` names a dimension
+    and not -1, the slice number `slice` of `parts` along it.
+    ```mlir
+    %s = tile_gpu.part_read 3 of 4 at %place slice %part {dims = array<i64: 0>} : tensor<16x64xf32>
+    ```
+  }];
+  let arguments = (ins I32:$place, I64Attr:$part, I64Attr:$parts, Index:$slice,
+      DenseI64ArrayAttr:$dims);
+  let results = (outs Variadic<TileGPU_Tile>:$slices);
+  let assemblyFormat = [{
+    $part `of` $parts `at` $place `slice` $slice attr-dict `:` type($slices)
+  }];
+  let extraClassDeclaration = [{
+    /// The type of the state that result `i` is a slice of, without a layout.
+    ::mlir::RankedTensorType getWhole(unsigned i);
+  }];
+  let hasVerifier = 1;
+}
+
+def TileGPU_PartReleaseOp : TileGPU_Op<"part_release", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "this part has read what it needs of the others";
+  let description = [{
+    Stands behind the last `part_read`. A kernel with it ends when all blocks of the cluster have
+    come there, so that no block's shared memory goes before others have read it.
+  }];
+  let assemblyFormat = "attr-dict";
 }
 
 #endif

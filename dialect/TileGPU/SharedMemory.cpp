@@ -207,6 +207,20 @@ SharedLayout getStagingLayout(TmaStoreOp store, int64_t columns, int64_t height)
                                map ? map.getSwizzle() : 0, rows);
 }
 
+/// Rows whole, so that a slice's accesses are wide; threads store 8 or 16 bytes of a row at once.
+PartStates::PartStates(TypeRange states) {
+  constexpr int64_t alignment = 128;
+  constexpr unsigned widest = 16;
+  for (Type state : states) {
+    auto type = cast<RankedTensorType>(state);
+    unsigned fastest = type.getRank() ? unsigned(type.getRank() - 1) : 0;
+    layouts.push_back(SharedLayout::scratch(type.getShape(), fastest,
+                                            getSharedElementBytes(type.getElementType()), widest));
+    offsets.push_back(bytes);
+    bytes += llvm::alignTo(layouts.back().getBytes(), alignment);
+  }
+}
+
 //===--- Needs of the operations of tile_gpu ------------------------------===//
 
 SharedNeed getSharedNeed(Operation *op) {
@@ -287,6 +301,11 @@ SharedNeed JoinWarpsOp::getSharedNeed() {
 
 /// A word by which the block learns whether its part is the last.
 SharedNeed PartArriveOp::getSharedNeed() { return {SharedUse::ScratchBlock, 16, 128}; }
+
+/// Other blocks read it until the kernel ends.
+SharedNeed PartShareOp::getSharedNeed() {
+  return {SharedUse::Persistent, PartStates(getStates().getTypes()).bytes, 128};
+}
 
 //===--- Owners -----------------------------------------------------------===//
 

@@ -69,6 +69,15 @@ llvm::SmallVector<unsigned> getDistinctRegisters(const LinearLayout &layout);
 /// elements: a slot for each distinct register of each thread; 0 where every thread finds its own.
 int64_t getAtomicBytes(AtomicOp op);
 
+/// Where the states of a part of a cluster lie that the other parts read: one behind the other,
+/// each row by row. By their types alone, with layouts or without.
+struct PartStates {
+  explicit PartStates(mlir::TypeRange states);
+  llvm::SmallVector<SharedLayout> layouts;
+  llvm::SmallVector<int64_t> offsets;
+  int64_t bytes = 0;
+};
+
 /// Scratch of a reduction whose state has elements of these sizes: where warps hold different parts
 /// along the axis, or all axes, each leaves what its lanes have come to, once where lanes hold the
 /// same.

@@ -150,7 +150,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 // Who sets them, in the order of a compilation (dialect/AttributeNames.h says what each means):
 //
 //   target, processors                               Compiler::elaborate
-//   split_parts, split_programs                      tile-gpu-split-loops
+//   split_parts, split_programs, split_cluster       tile-gpu-split-loops
 //   exact_products                                   tile-gpu-fuse-exact-products
 //   padded_extents                                   tile-gpu-pad-extents
 //   num_warps                                        tile-gpu-assign-layouts
@@ -191,6 +191,7 @@ static const AttributeSpec specs[] = {
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
     {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
     {splitProgramsName, isNumber<1>, positive, isKernelOrFunction, both},
+    {splitClusterName, isUnit, unit, isKernelOrFunction, both},
     {scratchBytesName, isNumber<1>, positive, isFunction, aFunction},
     {scratchArgumentName, isNumber<0>, notNegative, isFunction, aFunction},
     {producerThreadsName, isNumber<1>, positive, isKernelOrFunction, both},
@@ -626,6 +627,35 @@ LogicalResult PartCombineOp::verify() {
     return emitOpError() << "makes a total of the same type, and takes a kind, for each of its "
                          << getSums().size() << " sums";
   return success();
+}
+
+LogicalResult PartShareOp::verify() {
+  if (getStates().empty())
+    return emitOpError() << "needs one or more states, found none";
+  return success();
+}
+
+LogicalResult PartReadOp::verify() {
+  bool fits = !getSlices().empty() && getDims().size() == getSlices().size();
+  for (size_t i = 0; fits && i < getSlices().size(); ++i)
+    fits = getDims()[i] >= -1 &&
+           getDims()[i] < cast<RankedTensorType>(getSlices()[i].getType()).getRank();
+  if (!fits)
+    return emitOpError() << "names a dimension, or -1, for each of one or more slices, found "
+                         << getDims().size() << " for " << getNumResults();
+  if (getParts() < 2 || !llvm::isPowerOf2_64(getParts()) || getPart() >= getParts())
+    return emitOpError() << "reads one part of a power of two, found part " << getPart() << " of "
+                         << getParts();
+  return success();
+}
+
+/// The state of which the result is a slice.
+RankedTensorType PartReadOp::getWhole(unsigned i) {
+  auto slice = cast<RankedTensorType>(getSlices()[i].getType());
+  SmallVector<int64_t> shape(slice.getShape());
+  if (getDims()[i] >= 0)
+    shape[size_t(getDims()[i])] *= int64_t(getParts());
+  return RankedTensorType::get(shape, slice.getElementType());
 }
 
 /// [.., M, K] x [.., K, N] + [.., M, N] with equal leading dimensions.

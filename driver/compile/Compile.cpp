@@ -276,17 +276,17 @@ static runtime::Expr getSplitParts(const std::vector<runtime::Expr> &grid, int64
   return Expr::make(Op::Max, Expr(1), Expr::make(Op::Min, parts, Expr(most)));
 }
 
-/// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums;
-/// blocks that take programs need a count.
+/// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums
+/// unless they are a cluster; blocks that take programs need a count.
 static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
-  auto bytes = function->getAttrOfType<IntegerAttr>(gpu::scratchBytesName);
-  if (!bytes)
-    return;
   if (auto parts = function->getAttrOfType<IntegerAttr>(gpu::splitPartsName)) {
     auto programs = function->getAttrOfType<IntegerAttr>(gpu::splitProgramsName);
     kernel.grid.push_back(programs ? getSplitParts(kernel.grid, programs.getInt(), parts.getInt())
                                    : runtime::Expr(parts.getInt()));
   }
+  auto bytes = function->getAttrOfType<IntegerAttr>(gpu::scratchBytesName);
+  if (!bytes)
+    return;
   kernel.launch.scratchBytes = unsigned(bytes.getInt());
   kernel.launch.scratchShared = !function->hasAttr(gpu::splitPartsName);
   kernel.arguments.push_back({runtime::Argument::Kind::Scratch, {}, 0});

@@ -516,7 +516,7 @@ private:
           convertOperand(operand, layout ? *layout : inference.getDefault(type));
       return;
     }
-    if (isa<PartArriveOp, PartCombineOp, PartLoadOp>(op)) { // as the sums are held
+    if (isa<PartArriveOp, PartCombineOp, PartLoadOp, PartShareOp>(op)) { // as the sums are held
       for (OpOperand &operand : op->getOpOperands())
         if (auto type = dyn_cast<RankedTensorType>(operand.get().getType()))
           convertOperand(operand,

@@ -61,7 +61,7 @@ static int64_t findFirstIdle(const LinearLayout &layout, ArrayRef<int64_t> exten
 static bool keepsToWarps(Operation *op) {
   if (isa<TmaFetchOp>(op))
     return true;
-  if (isa<LocalAllocOp, LocalSlotsOp, AtomicOp, ScatterOp>(op))
+  if (isa<LocalAllocOp, LocalSlotsOp, AtomicOp, ScatterOp, PartShareOp>(op))
     return false;
   SharedUse use = getSharedNeed(op).use;
   return use != SharedUse::Allocates && use != SharedUse::ScratchBlock;

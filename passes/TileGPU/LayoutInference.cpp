@@ -429,6 +429,12 @@ bool LayoutInference::visit(Operation *op) {
         changed |= anchorLike(total, sum);
     return changed;
   }
+  if (isa<PartReadOp>(op)) { // from shared memory, into any layout
+    bool changed = false;
+    for (Value slice : op->getResults())
+      changed |= anchor(slice, getDefault(cast<RankedTensorType>(slice.getType())), 1);
+    return changed;
+  }
   if (auto scan = dyn_cast<ScanOp>(op)) { // all its tiles in one layout, which its first one brings
     // A scan needs a layout in which each bit of its axis has one holder (planScan); else the
     // default has it.

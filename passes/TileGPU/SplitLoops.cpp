@@ -10,14 +10,23 @@
 //   for k in 0 .. n: s = f(s, k)    ->   for k in this part's share: s = f(s, k)
 //   y = g(s)                             if arrived last: s = merge of all parts' s; y = g(s)
 //
+// Where a target has clusters and as many parts as one may have blocks, a power of two, the parts
+// are a cluster. They read each other's states from shared memory, each merges a slice of them and
+// does what follows the loop for that slice (SplitSlices.h): no scratch memory, no waiting for the
+// last one.
+//
+//   y[m, n] = g(s)                  ->   s' = merge of all parts' s[slice]; y[slice] = g(s')
+//
 // "Nothing" is what changes nothing in the merge: 0 of a sum, the lowest of a maximum. Records of a
 // tile follow each other in scratch memory: record = tile * parts + part. The order of the merge
 // does not depend on the order of arrival, so results have the same bits each time.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/Accumulation.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Convert/Reduction.h"
 #include "passes/TileGPU/ProgramGrid.h"
+#include "passes/TileGPU/SplitSlices.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
@@ -105,11 +114,13 @@ public:
     isStatic ? shareEvenly() : shareInChunks();
     startFromNothing(isFirst);
     b.setInsertionPointAfter(split.merge ? split.merge.getOperation() : loop.getOperation());
+    kernel->setAttr(splitPartsName, b.getI64IntegerAttr(parts));
+    if (std::optional<SplitSlices> slices = planSlices())
+      return finishInSlices(*slices, isStatic);
     // Records of a tile follow each other from here.
     first = arith::MulIOp::create(b, loc, tile, count);
     finishInLast(isStatic);
     // The launcher allocates scratch memory by these.
-    kernel->setAttr(splitPartsName, b.getI64IntegerAttr(parts));
     if (split.wanted)
       kernel->setAttr(splitProgramsName, b.getI64IntegerAttr(split.wanted));
   }
@@ -234,24 +245,106 @@ private:
     }
   }
 
-  // All that follows moves into the branch of the last part. States go through scratch memory by
-  // PartArriveOp, which also counts.
-  void finishInLast(bool isStatic) {
+  /// What stands behind the builder's place, to the block's end.
+  SmallVector<Operation *> getRest() {
     SmallVector<Operation *> rest;
-    for (Operation *op = first.getDefiningOp()->getNextNode();
-         !op->hasTrait<OpTrait::IsTerminator>(); op = op->getNextNode())
-      rest.push_back(op);
-    // Scalars travel as tiles of one element.
-    // Scratch memory has tiles, by registers of threads.
+    for (auto op = b.getInsertionPoint(); !op->hasTrait<OpTrait::IsTerminator>(); ++op)
+      rest.push_back(&*op);
+    return rest;
+  }
+
+  /// The states as tiles: scalars travel as tiles of one element.
+  SmallVector<Value> makePartials() {
     SmallVector<Value> partials;
-    SmallVector<Type> types;
     for (Value result : loop.getResults()) {
       if (!isa<RankedTensorType>(result.getType()))
         result =
             tensor::SplatOp::create(b, loc, RankedTensorType::get({1}, result.getType()), result);
       partials.push_back(result);
-      types.push_back(result.getType());
     }
+    return partials;
+  }
+
+  /// How the parts share the merge as blocks of a cluster; none if they do not.
+  std::optional<SplitSlices> planSlices() {
+    constexpr int64_t mostBlocks = 8;        // of a cluster, on every card
+    constexpr int64_t mostBytes = 64 * 1024; // of states, which loads in flight lose
+    const GPUTarget *target = getTarget(kernel);
+    auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName);
+    bool hasOwn = cluster && llvm::any_of(cluster.asArrayRef(), [](int64_t n) { return n > 1; });
+    if (!target || !target->has(Feature::Clusters) || split.wanted || parts > mostBlocks ||
+        !llvm::isPowerOf2_64(uint64_t(parts)) || loop->getParentOp() != kernel.getOperation() ||
+        hasOwn)
+      return std::nullopt;
+    SmallVector<Type> types;
+    for (Type type : loop.getResultTypes()) {
+      auto tile = dyn_cast<RankedTensorType>(type);
+      SmallVector<int64_t> shape(tile ? tile.getShape() : ArrayRef<int64_t>({1}));
+      for (int64_t &extent : shape)
+        extent = int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
+      types.push_back(RankedTensorType::get(shape, getElementTypeOrSelf(type)));
+    }
+    if (PartStates(types).bytes > mostBytes)
+      return std::nullopt;
+    return SplitSlices::plan(loop, split.merge, getRest(), parts);
+  }
+
+  /// Each part merges its slice of all states and does what follows for that slice.
+  void finishInSlices(SplitSlices &slices, bool isStatic) {
+    SmallVector<Operation *> rest = getRest();
+    SmallVector<Value> partials = makePartials();
+    Value place = PartShareOp::create(b, loc, b.getI32Type(), partials);
+    SmallVector<int64_t> dims;
+    SmallVector<Type> types;
+    for (auto [result, partial] : llvm::zip(loop.getResults(), partials)) {
+      dims.push_back(slices.getDim(result));
+      types.push_back(isa<RankedTensorType>(result.getType()) ? slices.getType(result)
+                                                              : partial.getType());
+    }
+    // All reads before the first merge, so that their latencies overlap.
+    SmallVector<SmallVector<Value>> states;
+    for (int64_t number = 0; number < parts; ++number) {
+      auto read = PartReadOp::create(b, loc, types, place, number, parts, part, dims);
+      SmallVector<Value> &state = states.emplace_back();
+      for (auto [value, result] : llvm::zip(read.getResults(), loop.getResults()))
+        state.push_back(isa<RankedTensorType>(result.getType())
+                            ? Value(value)
+                            : fromTile(value, result.getType()));
+      if (split.merge)
+        state = toOperands(state);
+    }
+    PartReleaseOp::create(b, loc);
+    SmallVector<Value> merged = states[0];
+    for (int64_t number = 1; number < parts; ++number) {
+      SmallVector<Value> next = mergeTwo(merged, states[number], &slices);
+      if (isStatic) {
+        merged = next;
+        continue;
+      }
+      Value isBusy =
+          arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, constant(number), busy);
+      for (auto [old, value] : llvm::zip(merged, next))
+        old = arith::SelectOp::create(b, loc, isBusy, value, old);
+    }
+    IRMapping values;
+    ResultRange results = split.merge ? split.merge->getResults() : loop.getResults();
+    values.map(results, merged);
+    for (Operation *op : rest)
+      slices.clone(b, op, part, values);
+    for (Operation *op : llvm::reverse(rest))
+      op->erase();
+    if (split.merge)
+      split.merge.erase();
+    // A block is one part of one tile: its memory is the others' until they have read it.
+    kernel->removeAttr(persistentName);
+    kernel->setAttr(splitClusterName, b.getUnitAttr());
+  }
+
+  // All that follows moves into the branch of the last part. States go through scratch memory by
+  // PartArriveOp, which also counts.
+  void finishInLast(bool isStatic) {
+    SmallVector<Operation *> rest = getRest();
+    SmallVector<Value> partials = makePartials(); // scratch memory has tiles, by registers
     Value isLast = arrive(partials);
     auto last = scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/false);
     b.setInsertionPointToStart(last.thenBlock());
@@ -349,7 +442,8 @@ private:
   }
 
   // The order is that of trips: earlier parts on the left.
-  SmallVector<Value> mergeTwo(ArrayRef<Value> earlier, ArrayRef<Value> later) {
+  SmallVector<Value> mergeTwo(ArrayRef<Value> earlier, ArrayRef<Value> later,
+                              SplitSlices *slices = nullptr) {
     SmallVector<Value> merged;
     if (!split.merge) {
       for (auto [x, y, kind] : llvm::zip(earlier, later, split.kinds))
@@ -362,7 +456,10 @@ private:
     operands.append(later.begin(), later.end());
     mapping.map(block.getArguments(), operands);
     for (Operation &op : block.without_terminator())
-      b.clone(op, mapping);
+      if (slices)
+        slices->clone(b, &op, part, mapping);
+      else
+        b.clone(op, mapping);
     for (Value value : block.getTerminator()->getOperands())
       merged.push_back(mapping.lookupOrDefault(value));
     return merged;

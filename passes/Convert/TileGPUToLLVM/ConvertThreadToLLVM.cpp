@@ -94,7 +94,10 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
       return;
     Builder builder(function);
     function->setAttr(NVVM::NVVMDialect::getKernelFuncAttrName(), builder.getUnitAttr());
-    if (auto cluster = function->getAttrOfType<IntegerAttr>(tile::gpu::blocksOfClusterName))
+    auto cluster = function->getAttrOfType<IntegerAttr>(tile::gpu::blocksOfClusterName);
+    if (function->hasAttr(tile::gpu::splitClusterName))
+      cluster = function->getAttrOfType<IntegerAttr>(tile::gpu::splitPartsName);
+    if (cluster)
       function->setAttr(NVVM::NVVMDialect::getClusterDimAttrName(),
                         builder.getDenseI32ArrayAttr({int32_t(cluster.getInt()), 1, 1}));
     // Registers can be reallocated only where their number on entry is known.

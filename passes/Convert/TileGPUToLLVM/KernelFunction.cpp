@@ -9,6 +9,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/LaunchState.h"
 #include "passes/TileGPU/ProgramGrid.h"
@@ -93,7 +94,9 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
   auto parts = kernel->getAttr(gpu::splitPartsName);
   bool isDynamic = kernel->hasAttr(gpu::dynamicScheduleName);
   int64_t mapBytes = placeViewMaps(kernel);
-  bool hasScratch = parts || isDynamic || mapBytes;
+  auto isCluster = kernel->getAttr(gpu::splitClusterName); // whose parts need no memory
+  bool hasRecords = parts && !isCluster;
+  bool hasScratch = hasRecords || isDynamic || mapBytes;
   if (hasScratch)
     inputs.push_back(LLVM::LLVMPointerType::get(b.getContext(), 1));
   // Behind everything that the caller of a plain kernel passes, so that the source's arguments keep
@@ -120,10 +123,12 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(floatModeName, mode);
   if (parts)
     function->setAttr(gpu::splitPartsName, parts);
+  if (isCluster)
+    function->setAttr(gpu::splitClusterName, isCluster);
   if (auto programs = kernel->getAttr(gpu::splitProgramsName))
     function->setAttr(gpu::splitProgramsName, programs);
   // Of split loops the size is known when their records are laid out (Part.cpp).
-  if (!parts && hasScratch) // one count, and maps
+  if (!hasRecords && hasScratch) // one count, and maps
     function->setAttr(gpu::scratchBytesName, b.getI64IntegerAttr(std::max<int64_t>(mapBytes, 8)));
   if (hasScratch)
     function->setAttr(gpu::scratchArgumentName,
@@ -204,6 +209,9 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
   if (copies)
     NVVM::CpAsyncBulkWaitGroupOp::create(b, terminator->getLoc(), b.getI32IntegerAttr(0),
                                          b.getUnitAttr());
+  // Nor while other blocks of the cluster read it: each has arrived when it was done.
+  if (isCluster)
+    inlinePTX(b, terminator->getLoc(), {}, {}, "barrier.cluster.wait.aligned;", "~{memory}");
   func::ReturnOp::create(b, terminator->getLoc());
   kernel.erase();
   return function;

@@ -23,6 +23,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -311,8 +312,85 @@ struct LowerPartLoad : OpConversionPattern<PartLoadOp> {
   }
 };
 
+//===--- Parts that are a cluster -----------------------------------------===//
+
+/// Orders the blocks' accesses to each other's shared memory: `arrive` releases, `wait` acquires.
+void useClusterBarrier(OpBuilder &b, Location loc, StringRef what) {
+  inlinePTX(b, loc, {}, {}, ("barrier.cluster." + what + ".aligned;").str(), "~{memory}");
+}
+
+struct LowerPartShare : OpConversionPattern<PartShareOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(PartShareOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    std::optional<int64_t> offset = getSharedOffset(op);
+    if (!offset)
+      return op.emitError("internal: expected " + sharedOffsetName.str() +
+                          " from tile-gpu-allocate-shared, found none");
+    PartStates places(op.getStates().getTypes());
+    for (auto [i, state] : llvm::enumerate(adaptor.getStates()))
+      storeTile(b, loc, state, getLayout(cast<RankedTensorType>(op.getStates()[i].getType())),
+                places.layouts[i], getSharedPointer(b, loc, *offset + places.offsets[i]));
+    useClusterBarrier(b, loc, "arrive");
+    useClusterBarrier(b, loc, "wait");
+    b.replaceOp(op, sharedAddress(b, loc, getSharedPointer(b, loc, *offset)));
+    return success();
+  }
+};
+
+struct LowerPartRead : OpConversionPattern<PartReadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(PartReadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &b) const override {
+    Location loc = op.getLoc();
+    auto remote =
+        LLVM::LLVMPointerType::get(getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
+    SmallVector<Type> wholes;
+    for (unsigned i = 0; i < op.getNumResults(); ++i)
+      wholes.push_back(op.getWhole(i));
+    PartStates places{TypeRange(wholes)};
+    Value address =
+        inlinePTX(b, loc, b.getI32Type(), {adaptor.getPlace(), constantI32(b, loc, op.getPart())},
+                  "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r");
+    Value number = arith::IndexCastOp::create(b, loc, b.getI32Type(), adaptor.getSlice());
+    SmallVector<Value> slices;
+    for (auto [i, result] : llvm::enumerate(op.getSlices())) {
+      auto type = cast<RankedTensorType>(result.getType());
+      const SharedLayout &shared = places.layouts[i];
+      ExtraOffset extra;
+      if (int64_t dim = op.getDims()[i]; dim >= 0) {
+        extra.index = number;
+        for (int64_t slice = 1; slice < int64_t(op.getParts()); slice *= 2) {
+          Coord first(size_t(type.getRank()), 0);
+          first[size_t(dim)] = slice * type.getDimSize(unsigned(dim));
+          extra.images.push_back(shared.getOffset(first));
+        }
+      }
+      Value start = arith::AddIOp::create(b, loc, address, constantI32(b, loc, places.offsets[i]));
+      Value base = LLVM::IntToPtrOp::create(b, loc, TypeRange(remote), ValueRange(start));
+      slices.push_back(loadTile(b, loc, type.getElementType(), getLayout(type), shared, base,
+                                /*matrices=*/false, extra));
+    }
+    b.replaceOp(op, slices);
+    return success();
+  }
+};
+
+/// Waiting for the others is the kernel's end (KernelFunction.cpp).
+struct LowerPartRelease : OpConversionPattern<PartReleaseOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(PartReleaseOp op, OpAdaptor,
+                                ConversionPatternRewriter &b) const override {
+    useClusterBarrier(b, op.getLoc(), "arrive");
+    b.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void tile::gpu::populatePartPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerPartArrive, LowerPartCombine, LowerPartLoad>(converter, patterns.getContext());
+  patterns.add<LowerPartArrive, LowerPartCombine, LowerPartLoad, LowerPartShare, LowerPartRead,
+               LowerPartRelease>(converter, patterns.getContext());
 }
