@@ -22,7 +22,6 @@
 // does not depend on the order of arrival, so results have the same bits each time.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/Accumulation.h"
-#include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Convert/Reduction.h"
 #include "passes/TileGPU/ProgramGrid.h"
@@ -265,28 +264,14 @@ private:
     return partials;
   }
 
-  /// How the parts share the merge as blocks of a cluster; none if they do not.
+  /// How the parts share the merge as blocks of a cluster; none if they do not, as where the source
+  /// wants clusters of its own.
   std::optional<SplitSlices> planSlices() {
-    constexpr int64_t mostBlocks = 8;        // of a cluster, on every card
-    constexpr int64_t mostBytes = 64 * 1024; // of states, which loads in flight lose
-    const GPUTarget *target = getTarget(kernel);
     auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName);
-    bool hasOwn = cluster && llvm::any_of(cluster.asArrayRef(), [](int64_t n) { return n > 1; });
-    if (!target || !target->has(Feature::Clusters) || split.wanted || parts > mostBlocks ||
-        !llvm::isPowerOf2_64(uint64_t(parts)) || loop->getParentOp() != kernel.getOperation() ||
-        hasOwn)
+    if (split.wanted || !kernel->getParentOp()->hasAttr(TargetAttr::name) ||
+        (cluster && llvm::any_of(cluster.asArrayRef(), [](int64_t n) { return n > 1; })))
       return std::nullopt;
-    SmallVector<Type> types;
-    for (Type type : loop.getResultTypes()) {
-      auto tile = dyn_cast<RankedTensorType>(type);
-      SmallVector<int64_t> shape(tile ? tile.getShape() : ArrayRef<int64_t>({1}));
-      for (int64_t &extent : shape)
-        extent = int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
-      types.push_back(RankedTensorType::get(shape, getElementTypeOrSelf(type)));
-    }
-    if (PartStates(types).bytes > mostBytes)
-      return std::nullopt;
-    return SplitSlices::plan(loop, split.merge, getRest(), parts);
+    return SplitSlices::planCluster(loop, split.merge, parts, getTarget(kernel));
   }
 
   /// Each part merges its slice of all states and does what follows for that slice.
@@ -519,15 +504,6 @@ private:
   OpBuilder b;
   Location loc;
 };
-
-/// The merge that takes the loop's results, if there is one.
-/// The front end puts it right behind the loop.
-MergePartsOp getMerge(scf::ForOp loop) {
-  for (Operation *user : loop->getUsers())
-    if (auto merge = dyn_cast<MergePartsOp>(user))
-      return merge;
-  return {};
-}
 
 /// Loops with split(n). After the pass no MergePartsOp is left, whether its loop was split or not.
 struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> {

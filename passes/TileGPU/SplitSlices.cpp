@@ -9,6 +9,7 @@
 //   v = acc + bias[n]           ->   v = acc + bias[n]
 //   c[m, n] = v                      c[m + 32 p, n] = v
 #include "passes/TileGPU/SplitSlices.h"
+#include "dialect/TileGPU/SharedMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -25,8 +26,6 @@ static bool isTile(Value value) { return isa<RankedTensorType>(value.getType());
 static ArrayRef<int64_t> shapeOf(Value value) {
   return cast<RankedTensorType>(value.getType()).getShape();
 }
-
-static bool isConstant(Value value) { return value.getDefiningOp<arith::ConstantOp>(); }
 
 static bool isElementwise(Operation *op) {
   return op->getNumRegions() == 0 && OpTrait::hasElementwiseMappableTraits(op);
@@ -74,6 +73,52 @@ static bool isOnlyRead(Value view) {
   return kernel && kernel.getParam(base.getArgNumber()).getAccess() == Access::In;
 }
 
+/// True for a tile that is made from nothing but scalars, or read from a tensor that nobody writes:
+/// each use has the slice that it needs.
+static bool isMadeAnew(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto constant = dyn_cast_or_null<arith::ConstantOp>(op))
+    return isa<SplatElementsAttr>(constant.getValue());
+  if (auto load = dyn_cast_or_null<LoadOp>(op))
+    return !load.getMask() && isOnlyRead(load.getView());
+  return op && isa<IotaOp, tensor::SplatOp>(op);
+}
+
+/// The dimension of the operand of a reshape, broadcast, permutation or reduction that dimension
+/// `dim` of its result is; -1 if it has none.
+static int64_t getSourceDim(Operation *op, int64_t dim) {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  if (isa<BroadcastOp>(op)) {
+    dim -= int64_t(shapeOf(result).size() - shapeOf(source).size());
+    return dim >= 0 && shapeOf(source)[size_t(dim)] > 1 ? dim : -1;
+  }
+  if (isa<ReshapeOp>(op))
+    return followReshape(shapeOf(result), shapeOf(source), dim);
+  if (auto permute = dyn_cast<PermuteOp>(op))
+    return permute.getPermutation()[size_t(dim)];
+  return dim + (dim >= int64_t(*cast<ReduceOp>(op).getAxis()));
+}
+
+/// The same the other way round; -1 if the result needs the whole dimension.
+static int64_t getResultDim(Operation *op, int64_t dim) {
+  Value source = op->getOperand(0), result = op->getResult(0);
+  if (isa<BroadcastOp>(op))
+    return dim + int64_t(shapeOf(result).size() - shapeOf(source).size());
+  if (isa<ReshapeOp>(op))
+    return followReshape(shapeOf(source), shapeOf(result), dim);
+  if (auto permute = dyn_cast<PermuteOp>(op))
+    return llvm::find(permute.getPermutation(), dim) - permute.getPermutation().begin();
+  int64_t axis = int64_t(*cast<ReduceOp>(op).getAxis());
+  return dim == axis ? -1 : dim - (dim > axis);
+}
+
+/// Operations of one tile to one tile whose dimensions correspond.
+static bool movesDims(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  return isa<BroadcastOp, ReshapeOp, PermuteOp>(op) ||
+         (reduce && reduce.getAxis() && isTile(reduce.getResult()));
+}
+
 //===--- The dimensions ---------------------------------------------------===//
 
 bool SplitSlices::mark(Value value, int64_t dim) {
@@ -82,6 +127,8 @@ bool SplitSlices::mark(Value value, int64_t dim) {
   int64_t extent = shapeOf(value)[size_t(dim)];
   if (!llvm::isPowerOf2_64(uint64_t(extent)) || extent % parts)
     return false;
+  if (isMadeAnew(value))
+    return true;
   auto [it, isNew] = dims.try_emplace(value, dim);
   if (isNew)
     pending.push_back(value);
@@ -125,55 +172,31 @@ bool SplitSlices::visit(Operation *op) {
   if (op == merge.getOperation() || isa<MergeYieldOp>(op))
     return visitMerge();
   if (isElementwise(op)) {
-    for (Value operand : op->getOperands()) // a constant has any slice
-      if (isTile(operand) && !isConstant(operand) && !mark(operand, *dim))
+    for (Value operand : op->getOperands())
+      if (isTile(operand) && !mark(operand, *dim))
         return false;
     return llvm::all_of(op->getResults(), [&](Value result) { return mark(result, *dim); });
   }
+  // A dimension of the tile along which a range of the view lies.
   auto markAccess = [&](auto access, Value tile, Value mask) {
-    auto it = dims.find(tile);
-    if (it == dims.end() && mask)
-      it = dims.find(mask);
-    // A dimension of the tile along which a range of the view lies.
-    return it != dims.end() && llvm::is_contained(access.getTileDims(), it->second) &&
-           mark(tile, it->second) && (!mask || !isTile(mask) || mark(mask, it->second));
+    if (!isTile(tile) || isMadeAnew(tile) || (mask && isMadeAnew(mask)))
+      return false;
+    return llvm::is_contained(access.getTileDims(), *dim) && mark(tile, *dim) &&
+           (!mask || !isTile(mask) || mark(mask, *dim));
   };
   if (auto load = dyn_cast<LoadOp>(op))
-    return isTile(load.getResult()) && markAccess(load, load.getResult(), load.getMask());
+    return markAccess(load, load.getResult(), load.getMask());
   if (auto inside = dyn_cast<InsideOp>(op))
-    return isTile(inside.getResult()) && markAccess(inside, inside.getResult(), Value());
+    return markAccess(inside, inside.getResult(), Value());
   if (auto store = dyn_cast<StoreOp>(op))
-    return isTile(store.getValue()) && !isConstant(store.getValue()) &&
-           markAccess(store, store.getValue(), store.getMask());
-  if (isa<IotaOp, tensor::SplatOp>(op))
-    return true;
-  if (auto constant = dyn_cast<arith::ConstantOp>(op))
-    return isa<SplatElementsAttr>(constant.getValue());
-  if (op->getNumResults() != 1 || op->getNumOperands() != 1 || !isTile(op->getResult(0)))
+    return markAccess(store, store.getValue(), store.getMask());
+  if (!movesDims(op))
     return false;
   Value source = op->getOperand(0), result = op->getResult(0);
-  bool forwards = dims.count(source);
-  if (isa<BroadcastOp>(op)) {
-    int64_t added = int64_t(shapeOf(result).size() - shapeOf(source).size());
-    if (forwards)
-      return mark(result, *dim + added);
-    return *dim < added || shapeOf(source)[size_t(*dim - added)] == 1 || mark(source, *dim - added);
-  }
-  if (isa<ReshapeOp>(op))
-    return forwards ? mark(result, followReshape(shapeOf(source), shapeOf(result), *dim))
-                    : mark(source, followReshape(shapeOf(result), shapeOf(source), *dim));
-  if (auto permute = dyn_cast<PermuteOp>(op)) {
-    ArrayRef<int64_t> order = permute.getPermutation();
-    return forwards ? mark(result, llvm::find(order, *dim) - order.begin())
-                    : mark(source, order[size_t(*dim)]);
-  }
-  if (auto reduce = dyn_cast<ReduceOp>(op); reduce && reduce.getAxis()) {
-    int64_t axis = int64_t(*reduce.getAxis());
-    if (forwards)
-      return *dim != axis && mark(result, *dim - (*dim > axis));
-    return mark(source, *dim + (*dim >= axis));
-  }
-  return false;
+  if (dims.count(source))
+    return mark(result, getResultDim(op, *dim));
+  int64_t before = getSourceDim(op, *dim);
+  return isa<BroadcastOp>(op) && before < 0 ? true : mark(source, before);
 }
 
 bool SplitSlices::follow() {
@@ -184,12 +207,30 @@ bool SplitSlices::follow() {
       return false;
     // From before the loop: made once more, which must not change anything.
     bool isInside = !origin || origin == loop.getOperation() || scope.contains(origin);
-    auto load = dyn_cast_or_null<LoadOp>(origin);
-    if (!isInside && !isPure(origin) && !(load && isOnlyRead(load.getView())))
+    if (!isInside && !isPure(origin))
       return false;
     for (Operation *user : value.getUsers())
       if (scope.contains(user) && !visit(user))
         return false;
+  }
+  return true;
+}
+
+/// What is stored of other states than the largest.
+bool SplitSlices::markStores(ArrayRef<Operation *> rest) {
+  for (Operation *op : rest) {
+    auto store = dyn_cast<StoreOp>(op);
+    if (!store || !isTile(store.getValue()) || dims.count(store.getValue()))
+      continue;
+    bool found = false;
+    for (int64_t dim = 0; !found && dim < int64_t(shapeOf(store.getValue()).size()); ++dim) {
+      SplitSlices before = *this;
+      found = mark(store.getValue(), dim) && follow();
+      if (!found)
+        *this = before;
+    }
+    if (!found)
+      return false;
   }
   return true;
 }
@@ -244,10 +285,47 @@ std::optional<SplitSlices> SplitSlices::plan(scf::ForOp loop, MergePartsOp merge
       for (Operation &op : merge.getMerge().front())
         slices.scope.insert(&op);
     }
-    if (slices.mark(largest, dim) && slices.follow() && slices.isHarmless(rest))
+    if (slices.mark(largest, dim) && slices.follow() && slices.markStores(rest) &&
+        slices.isHarmless(rest))
       return slices;
   }
   return std::nullopt;
+}
+
+/// The front end puts it right behind the loop.
+MergePartsOp tile::gpu::getMerge(scf::ForOp loop) {
+  for (Operation *user : loop->getUsers())
+    if (auto merge = dyn_cast<MergePartsOp>(user))
+      return merge;
+  return {};
+}
+
+int64_t tile::gpu::getStateBytes(scf::ForOp loop) {
+  SmallVector<Type> types;
+  for (Type type : loop.getResultTypes()) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    SmallVector<int64_t> shape(tile ? tile.getShape() : ArrayRef<int64_t>({1}));
+    for (int64_t &extent : shape)
+      extent = int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
+    types.push_back(RankedTensorType::get(shape, getElementTypeOrSelf(type)));
+  }
+  return PartStates(types).bytes;
+}
+
+std::optional<SplitSlices> SplitSlices::planCluster(scf::ForOp loop, MergePartsOp merge,
+                                                    int64_t parts, const GPUTarget *target) {
+  constexpr int64_t mostBlocks = 8;        // of a cluster, on every card
+  constexpr int64_t mostBytes = 64 * 1024; // which loads ahead then do not have
+  auto kernel = dyn_cast<KernelOp>(loop->getParentOp());
+  if (!kernel || !target || !target->has(Feature::Clusters) || parts > mostBlocks ||
+      !llvm::isPowerOf2_64(uint64_t(parts)) || getStateBytes(loop) > mostBytes)
+    return std::nullopt;
+  Operation *last = merge ? merge.getOperation() : loop.getOperation();
+  SmallVector<Operation *> rest;
+  for (Operation *op = last->getNextNode(); !op->hasTrait<OpTrait::IsTerminator>();
+       op = op->getNextNode())
+    rest.push_back(op);
+  return plan(loop, merge, rest, parts);
 }
 
 //===--- Slices -----------------------------------------------------------===//
@@ -285,23 +363,43 @@ void SplitSlices::narrow(OpBuilder &b, Op access, int64_t dim, Value part) const
 
 Value SplitSlices::getOperand(OpBuilder &b, Operation *op, Value operand, Value part,
                               IRMapping &values) {
+  int64_t dim = getDim(operand);
+  if (isTile(operand) && isMadeAnew(operand) && op->getNumResults()) {
+    dim = getDim(op->getResult(0));
+    if (dim >= 0 && movesDims(op))
+      dim = getSourceDim(op, dim);
+    if (dim >= 0)
+      return makeAnew(b, operand, dim, part, values);
+  }
   if (Value known = values.lookupOrNull(operand))
     return known;
-  // Element-wise operations on a slice want slices, of constants too.
-  auto it = dims.find(operand);
-  int64_t dim = it != dims.end() ? it->second : -1;
-  if (dim < 0 && isTile(operand) && isConstant(operand) && isElementwise(op))
-    for (Value result : op->getResults())
-      dim = getDim(result);
   if (dim < 0)
     return operand;
-  if (auto constant = operand.getDefiningOp<arith::ConstantOp>()) {
-    auto type = cut(cast<RankedTensorType>(operand.getType()), dim, parts);
-    auto splat = cast<SplatElementsAttr>(constant.getValue());
-    return arith::ConstantOp::create(b, constant.getLoc(), splat.resizeSplat(type));
-  }
   clone(b, operand.getDefiningOp(), part, values);
   return values.lookup(operand);
+}
+
+/// The slice along `dim` of a tile that isMadeAnew().
+Value SplitSlices::makeAnew(OpBuilder &b, Value value, int64_t dim, Value part,
+                            const IRMapping &values) const {
+  Operation *op = value.getDefiningOp();
+  auto type = cut(cast<RankedTensorType>(value.getType()), dim, parts);
+  if (auto constant = dyn_cast<arith::ConstantOp>(op))
+    return arith::ConstantOp::create(
+        b, op->getLoc(), cast<SplatElementsAttr>(constant.getValue()).resizeSplat(type));
+  IRMapping scalars = values; // not the whole tile in place of a slice
+  Operation *copy = b.clone(*op, scalars);
+  copy->getResult(0).setType(type);
+  OpBuilder before(copy);
+  if (auto load = dyn_cast<LoadOp>(copy))
+    narrow(before, load, dim, part);
+  if (auto iota = dyn_cast<IotaOp>(copy)) {
+    Value length = arith::ConstantIndexOp::create(before, op->getLoc(),
+                                                  type.getDimSize(0) * int64_t(iota.getStep()));
+    Value moved = arith::MulIOp::create(before, op->getLoc(), part, length);
+    iota.getStartMutable().set(arith::AddIOp::create(before, op->getLoc(), iota.getStart(), moved));
+  }
+  return copy->getResult(0);
 }
 
 void SplitSlices::clone(OpBuilder &b, Operation *op, Value part, IRMapping &values) {
@@ -322,12 +420,5 @@ void SplitSlices::clone(OpBuilder &b, Operation *op, Value part, IRMapping &valu
       narrow(before, inside, dim, part);
   } else if (auto store = dyn_cast<StoreOp>(copy)) {
     narrow(before, store, getDim(cast<StoreOp>(op).getValue()), part);
-  } else if (auto iota = dyn_cast<IotaOp>(copy)) {
-    if (getDim(op->getResult(0)) < 0)
-      return;
-    Value length = arith::ConstantIndexOp::create(
-        before, op->getLoc(), iota.getType().getDimSize(0) * int64_t(iota.getStep()));
-    Value moved = arith::MulIOp::create(before, op->getLoc(), part, length);
-    iota.getStartMutable().set(arith::AddIOp::create(before, op->getLoc(), iota.getStart(), moved));
   }
 }

@@ -4,6 +4,7 @@
 #define TILE_PASSES_TILEGPU_SPLITSLICES_H
 
 #include "dialect/Tile/TileDialect.h"
+#include "target/Target.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
@@ -21,6 +22,11 @@ public:
   static std::optional<SplitSlices> plan(mlir::scf::ForOp loop, MergePartsOp merge,
                                          llvm::ArrayRef<mlir::Operation *> rest, int64_t parts);
 
+  /// The same for parts that are to be the blocks of a cluster: none either where the target has no
+  /// such clusters, or where they have no room for the states.
+  static std::optional<SplitSlices> planCluster(mlir::scf::ForOp loop, MergePartsOp merge,
+                                                int64_t parts, const GPUTarget *target);
+
   /// The dimension along which a tile is cut; -1 if each part has the whole tile.
   int64_t getDim(mlir::Value value) const;
   /// The type of a part's slice of `value`.
@@ -35,9 +41,12 @@ private:
   bool visit(mlir::Operation *op);
   bool visitMerge();
   bool follow();
+  bool markStores(llvm::ArrayRef<mlir::Operation *> rest);
   bool isHarmless(llvm::ArrayRef<mlir::Operation *> rest) const;
   mlir::Value getOperand(mlir::OpBuilder &b, mlir::Operation *op, mlir::Value operand,
                          mlir::Value part, mlir::IRMapping &values);
+  mlir::Value makeAnew(mlir::OpBuilder &b, mlir::Value value, int64_t dim, mlir::Value part,
+                       const mlir::IRMapping &values) const;
   template <typename Op>
   void narrow(mlir::OpBuilder &b, Op access, int64_t dim, mlir::Value part) const;
 
@@ -48,6 +57,11 @@ private:
   llvm::DenseSet<mlir::Operation *> scope;   // looked up only
   llvm::SmallVector<mlir::Value> pending;    // marked, not yet followed
 };
+
+/// The merge that takes the results of a split loop; null if its state are sums.
+MergePartsOp getMerge(mlir::scf::ForOp loop);
+/// Bytes of shared memory that a part's state takes, of tiles as layouts round them up.
+int64_t getStateBytes(mlir::scf::ForOp loop);
 
 } // namespace tile::gpu
 

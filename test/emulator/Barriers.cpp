@@ -28,7 +28,12 @@ Block &blockAt(Warp &w, const Op &op, int lane, uint64_t address) {
   if (rank > w.block->cluster.size())
     fault(IllegalAddress, w, op, lane,
           "the address " + hex(address) + " is in shared memory of a block outside of the cluster");
-  return *w.block->cluster[rank - 1];
+  Block &block = *w.block->cluster[rank - 1];
+  if (!block.liveWarps)
+    fault(IllegalAddress, w, op, lane,
+          "the address " + hex(address) + " is in shared memory of block " +
+              std::to_string(rank - 1) + " of the cluster, which has ended");
+  return block;
 }
 
 uint8_t *sharedAt(Warp &w, const Op &op, int lane, uint64_t address, uint32_t bytes) {

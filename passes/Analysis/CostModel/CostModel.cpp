@@ -34,6 +34,8 @@ constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warp
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
 constexpr double sharingTime =
     2.5; ///< of a program that shares a split loop, beside the bytes of all their sums
+constexpr double meetingTime = 1.0;  ///< of a program that shares it as a block of a cluster
+constexpr double meetingRate = 25e3; ///< bytes of its state a microsecond, there and back
 constexpr double reducing =
     0.25; ///< of a trip whose products wait for what is reduced from others, as in attention
 constexpr double spillTime = 0.005;    ///< of a program's time, for each register that is missing
@@ -75,13 +77,19 @@ double getNorm(std::initializer_list<double> values, double p) {
 
 class Estimator {
 public:
-  Estimator(const KernelWork &work, const Schedule &schedule, const TargetLimits &target)
-      : work(work), schedule(schedule), target(target),
-        resources(estimateResources(work, schedule, target)) {}
+  Estimator(const KernelWork &work, Schedule asked, const TargetLimits &target)
+      : work(work), clustered(hasClusterOfParts(work, asked)), schedule(settle(asked)),
+        target(target), resources(estimateResources(work, schedule, target)) {}
 
   CostEstimate run();
 
 private:
+  /// Blocks of a cluster of parts take one program each, whatever is asked for.
+  Schedule settle(Schedule asked) const {
+    asked.persistent &= !clustered;
+    return asked;
+  }
+  double getSharingTime(double perProcessor) const;
   double getDotTime(const DotWork &dot, const LoopWork &loop) const;
   double getArithmeticTime(const LoopWork &loop) const;
   double getRepetition(const LoopWork &loop) const;
@@ -96,7 +104,8 @@ private:
   void addRoofline(CostEstimate &found) const;
 
   const KernelWork &work;
-  const Schedule &schedule;
+  const bool clustered; ///< the parts of the split loop are a cluster
+  const Schedule schedule;
   const TargetLimits &target;
   const Resources resources;
 };
@@ -116,6 +125,19 @@ double Estimator::getSumBytes() const {
     for (const DotWork &dot : loop.dots)
       bytes += loop.split > 1 ? 4.0 * double(dot.m * dot.n) : 0;
   return bytes;
+}
+
+/// Microseconds that programs wait for each other's parts of a split loop, and merge them: in
+/// scratch memory, where the last one reads all; or as blocks of a cluster, which read each other's
+/// shared memory, a slice each.
+double Estimator::getSharingTime(double perProcessor) const {
+  double parts = double(countParts()), each = double(target.processors);
+  if (!clustered)
+    return perProcessor * (sharingTime + parts * 3 * getSumBytes() / (target.cache / each * 1e3));
+  double bytes = 0;
+  for (const LoopWork &loop : work.loops)
+    bytes += double(loop.stateBytes);
+  return perProcessor * (meetingTime + bytes / meetingRate);
 }
 
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not
@@ -441,8 +463,7 @@ CostEstimate Estimator::run() {
                  ? pairWaitForL2
                  : pairWait;
   if (countParts() > 1)
-    chain += perProcessor * (sharingTime + double(countParts()) * 3 * getSumBytes() /
-                                               (target.cache / double(target.processors) * 1e3));
+    chain += getSharingTime(perProcessor);
   bool onTensorCores = llvm::any_of(work.loops, [](const LoopWork &loop) {
     return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.tensorCores; });
   });

@@ -10,6 +10,7 @@
 #include "passes/Analysis/IndexEvaluation.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/HeldOperand.h"
+#include "passes/TileGPU/SplitSlices.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -166,6 +167,10 @@ void Counter::addLoops(Region &region, int parent) {
                          ? std::clamp<int64_t>(programs / std::max<int64_t>(work.programs, 1), 1,
                                                split.getInt())
                          : split.getInt();
+        auto range = dyn_cast<scf::ForOp>(op);
+        if (range && loop.split > 1 && !op.hasAttr(splitAutomaticName) &&
+            gpu::SplitSlices::planCluster(range, gpu::getMerge(range), loop.split, limits.target))
+          loop.stateBytes = gpu::getStateBytes(range);
       }
       if (auto stages = op.getAttrOfType<IntegerAttr>(stagesName))
         loop.stages = stages.getInt();

@@ -62,6 +62,8 @@ struct LoopWork {
   double runs = 0;    ///< in a program: how often it is entered
   int64_t split = 1;  ///< programs that share the trips
   int64_t stages = 0; ///< that the loop asks for; 0: it does not
+  /// Bytes of what each of the parts shows the others, where the parts of a split may be a cluster.
+  int64_t stateBytes = 0;
   std::vector<DotWork> dots;
   std::vector<AccessWork> accesses;
   double slots =

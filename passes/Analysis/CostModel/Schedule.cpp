@@ -52,6 +52,11 @@ void Schedule::set(StringRef name, StringRef value) {
       *place = number;
 }
 
+bool hasClusterOfParts(const KernelWork &work, const Schedule &schedule) {
+  return schedule.cluster.value_or(1) == 1 &&
+         llvm::any_of(work.loops, [](const LoopWork &loop) { return loop.stateBytes > 0; });
+}
+
 //===--- Registers --------------------------------------------------------===//
 
 // The rules of chooseWgmmaWarps() and chooseMmaWarps() in DotSelection.cpp.
@@ -144,6 +149,9 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
   double once = 0, repeated = 0, others = 0, stored = 0;
   double turned = 0, largestStore = 0; // by way of shared memory where products run on mma.sync
   int64_t requested = limits::stages;
+  if (hasClusterOfParts(work, schedule))
+    for (const LoopWork &loop : work.loops)
+      once += double(llvm::alignTo(uint64_t(loop.stateBytes), page));
   for (const LoopWork &loop : work.loops) {
     rings += loop.parent >= 0 ? int64_t(loop.dots.size()) : 0;
     for (const AccessWork &access : loop.accesses) {

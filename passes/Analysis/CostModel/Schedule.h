@@ -22,6 +22,10 @@ struct Schedule {
   void set(llvm::StringRef name, llvm::StringRef value);
 };
 
+/// True if the parts of the kernel's split loop are a cluster, whose blocks take one program each:
+/// what tile-gpu-split-loops decides.
+bool hasClusterOfParts(const KernelWork &work, const Schedule &schedule);
+
 /// The resources of a block, and how many blocks run on a multiprocessor at once.
 struct Resources {
   std::string reason;        ///< why it cannot be compiled or would spill; empty: it can

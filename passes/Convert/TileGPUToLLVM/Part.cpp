@@ -267,31 +267,38 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
     // Part 0 is loaded even if it is the program's own: sums are added in the order of parts,
     // whoever came last.
     SmallVector<Value> first = loadAll(constantIndex(b, loc, 0));
-    // Of few words all parts are on their way at once; of more they would take the registers of
-    // several sums.
+    // Several parts are on their way at once, as many as their words are few, so that their
+    // latencies overlap; all words of a thread together are no more than these.
     constexpr int64_t fewWords = 128;
-    int64_t parts = op.getParts();
-    if (record.getWords() * parts <= fewWords) {
-      SmallVector<SmallVector<Value>> others;
-      for (int64_t part = 1; part < parts; ++part)
-        others.push_back(loadAll(constantIndex(b, loc, part)));
-      for (ArrayRef<Value> sums : others)
-        first = combineAll(first, sums);
-      b.replaceOp(op, first);
-      return success();
-    }
-    auto loop =
-        scf::ForOp::create(b, loc, constantIndex(b, loc, 1), constantIndex(b, loc, op.getParts()),
-                           constantIndex(b, loc, 1), first);
-    {
+    int64_t parts = op.getParts(), words = std::max<int64_t>(record.getWords(), 1);
+    int64_t ahead = std::clamp<int64_t>(fewWords / words - 1, 1, parts - 1);
+    auto combineNext = [&](ValueRange totals, Value part, int64_t number) {
+      SmallVector<SmallVector<Value>> next;
+      for (int64_t i = 0; i < number; ++i)
+        next.push_back(loadAll(arith::AddIOp::create(b, loc, part, constantIndex(b, loc, i))));
+      SmallVector<Value> combined(totals);
+      for (ArrayRef<Value> sums : next)
+        combined = combineAll(combined, sums);
+      return combined;
+    };
+    int64_t rounds = (parts - 1) / ahead;
+    if (rounds == 1) {
+      first = combineNext(first, constantIndex(b, loc, 1), ahead);
+    } else {
+      auto loop = scf::ForOp::create(b, loc, constantIndex(b, loc, 1),
+                                     constantIndex(b, loc, 1 + rounds * ahead),
+                                     constantIndex(b, loc, ahead), first);
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(loop.getBody());
-      // Unrolled, ptxas would have the loads of several parts in flight, and registers for them.
+      // Unrolled, ptxas would have the loads of more parts in flight, and registers for them.
       inlinePTX(b, loc, Type(), {}, ".pragma \"nounroll\";", "");
       scf::YieldOp::create(b, loc,
-                           combineAll(loop.getRegionIterArgs(), loadAll(loop.getInductionVar())));
+                           combineNext(loop.getRegionIterArgs(), loop.getInductionVar(), ahead));
+      first = SmallVector<Value>(loop.getResults());
     }
-    b.replaceOp(op, loop.getResults());
+    if (int64_t left = parts - 1 - rounds * ahead)
+      first = combineNext(first, constantIndex(b, loc, 1 + rounds * ahead), left);
+    b.replaceOp(op, first);
     return success();
   }
 };

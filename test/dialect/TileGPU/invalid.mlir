@@ -142,6 +142,22 @@ func.func @parts(%s: tensor<16x16xf32>, %tile: index) {
 
 // -----
 
+func.func @read(%place: i32, %part: index) {
+  // expected-error @+1 {{names a dimension, or -1, for each of one or more slices, found 1 for 1}}
+  %u = tile_gpu.part_read 0 of 2 at %place slice %part {dims = array<i64: 2>} : tensor<16x16xf32>
+  return
+}
+
+// -----
+
+func.func @three(%place: i32, %part: index) {
+  // expected-error @+1 {{reads one part of a power of two, found part 0 of 3}}
+  %u = tile_gpu.part_read 0 of 3 at %place slice %part {dims = array<i64: 0>} : tensor<16x16xf32>
+  return
+}
+
+// -----
+
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 32>
 #part = #tile_gpu.linear<shape = [16, 8], register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []>
 func.func @part(%m: !tile_gpu.memdesc<16x16xf16, #shared>) {

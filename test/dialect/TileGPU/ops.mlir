@@ -62,6 +62,12 @@ func.func @parts(%s: tensor<16x16xf32, #rows>, %t: tensor<16x16xi32, #rows>, %ti
   %last = tile_gpu.part_arrive %s, %t at %tile, %part of %part : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
   // CHECK: tile_gpu.part_combine %{{.*}}, %{{.*}} at %{{.*}} of 4 {kinds = array<i32: 0, 2>} : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}> -> tensor<16x16xf32
   %u:2 = tile_gpu.part_combine %s, %t at %tile of 4 {kinds = array<i32: 0, 2>} : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows> -> tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
+  // CHECK: tile_gpu.part_share %{{.*}}, %{{.*}} : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}>
+  %place = tile_gpu.part_share %s, %t : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
+  // CHECK: tile_gpu.part_read 3 of 4 at %{{.*}} slice %{{.*}} {dims = array<i64: 0, -1>} : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32
+  %w:2 = tile_gpu.part_read 3 of 4 at %place slice %part {dims = array<i64: 0, -1>} : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
+  // CHECK: tile_gpu.part_release
+  tile_gpu.part_release
   // CHECK: tile_gpu.part_load %{{.*}}, %{{.*}} at %{{.*}} : tensor<16x16xf32, {{.*}}>, tensor<16x16xi32, {{.*}}> -> tensor<16x16xf32
   %v:2 = tile_gpu.part_load %s, %t at %part : tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows> -> tensor<16x16xf32, #rows>, tensor<16x16xi32, #rows>
   return

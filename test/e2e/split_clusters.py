@@ -1,0 +1,93 @@
+"""Split loops whose parts are a cluster, on an emulated GPU, against NumPy: the kernels of
+Inputs/split_clusters.tile. Argument: tilec."""
+
+import os
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+TILEC = sys.argv[1]
+SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "split_clusters.tile")
+random = np.random.default_rng(0)
+checked = failed = 0
+
+
+def run(kernel, inputs, outputs, *options):
+    with tempfile.TemporaryDirectory(prefix="tile-split-clusters-") as folder:
+        line = [TILEC, "run", SOURCE, "--kernel", kernel, "--device", "cuda", *options]
+        results = {}
+        for key, value in {**inputs, **outputs}.items():
+            path = os.path.join(folder, key + ".npy")
+            np.save(path, value)
+            line += ["--arg", f"{key}={path}"]
+            if key in outputs:
+                results[key] = os.path.join(folder, key + ".out.npy")
+                line += ["--out", f"{key}={results[key]}"]
+        subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
+        return {key: np.load(path) for key, path in results.items()}
+
+
+def expect(what, found, wanted, tolerance=0.0):
+    global checked, failed
+    right = abs(found.astype(np.float64) - wanted) <= tolerance * np.maximum(abs(wanted), 1.0)
+    checked += right.size
+    failed += np.count_nonzero(~right)
+    if not right.all():
+        print("FAIL", what, "at", np.flatnonzero(~right)[:8])
+
+
+def normal(*shape):
+    return random.standard_normal(shape).astype(np.float32)
+
+
+for parts, m, n, k, bm in ((4, 65, 72, 1000, 64), (2, 3, 136, 64, 16), (8, 130, 64, 520, 64)):
+    a, b = normal(m, k).astype(np.float16), normal(k, n).astype(np.float16)
+    bias, y = normal(n), normal(m, n)
+    found = run(
+        "rows", {"a": a, "b": b, "bias": bias}, {"y": y}, "-D", f"PARTS={parts}", "-D", f"BM={bm}"
+    )["y"]
+    product = a.astype(np.float64) @ b.astype(np.float64)
+    wanted = y + np.where(np.arange(m)[:, None] >= np.arange(n), product, 0.0) + bias
+    # Each block of 64 columns adds its own rows' sums.
+    for at in range(0, n, 64):
+        wanted[:, at : at + 64] += product[:, at : at + 64].sum(axis=1, keepdims=True)
+    expect(f"rows {parts} {m}x{n}x{k}", found, wanted, 1e-3)
+
+for parts, length, columns in ((8, 37, 64), (2, 5, 33), (4, 3, 1)):
+    x = normal(length, 32, columns)
+    outputs = {"y": np.zeros((32, columns), np.float32), "top": np.zeros(columns, np.float32)}
+    found = run("columns", {"x": x}, outputs, "-D", f"PARTS={parts}")
+    total = x.astype(np.float64).sum(axis=0)
+    expect("columns top", found["top"], total.max(axis=0), 1e-5)
+    expect("columns y", found["y"], total - total.max(axis=0), 1e-5)
+
+x = normal(19, 64)
+total = x.astype(np.float64).sum(axis=0)
+found = run("whole", {"x": x}, {"y": np.zeros(64, np.float32), "total": np.zeros(1, np.float32)})
+expect("whole y", found["y"], total - total.sum(), 1e-4)
+expect("whole total", found["total"], total.sum(), 1e-4)
+
+for parts, length in ((2, 21), (8, 3)):
+    x = normal(length, 128)
+    outputs = {key: np.zeros(128, np.float32) for key in ("s", "hi", "lo")}
+    found = run("kinds", {"x": x}, outputs, "-D", f"PARTS={parts}")
+    total = x.astype(np.float64).sum(axis=0)
+    expect("kinds s", found["s"], 3.0 + total + 7.0 + total.sum(), 1e-4)
+    expect("kinds hi", found["hi"], np.maximum(0.5, x.max(axis=0)))
+    expect("kinds lo", found["lo"], np.minimum(1.0, x.min(axis=0)))
+
+for parts, length, columns in ((8, 50, 256), (8, 5, 17), (4, 1, 3), (2, 9, 100)):
+    x = normal(length, columns)
+    outputs = {
+        "value": np.zeros(columns, np.float32),
+        "place": np.zeros(columns, np.int32),
+        "count": np.zeros(columns, np.int32),
+    }
+    found = run("best", {"x": x}, outputs, "-D", f"PARTS={parts}")
+    expect("best value", found["value"], x.max(axis=0))
+    expect("best place", found["place"], x.argmax(axis=0))
+    expect("best count", found["count"], np.full(columns, length))
+
+print(f"{checked} numbers, {failed} failed")
