@@ -33,6 +33,7 @@ const Rule rules[] = {
     {[](Operation *op) { return isa<ProgramTakeOp, ProgramSendOp, ProgramReceiveOp>(op); },
      dynamicScheduleName, "tile-gpu-schedule-tiles-dynamically"},
     {[](Operation *op) { return isa<PartArriveOp>(op); }, splitPartsName, "tile-gpu-split-loops"},
+    {[](Operation *op) { return isa<PartShareOp>(op); }, splitClusterName, "tile-gpu-split-loops"},
     {isMulticast, blocksOfClusterName, "tile-gpu-multicast"},
     {isPlaced, sharedBytesName, "tile-gpu-allocate-shared"},
 };

@@ -46,6 +46,24 @@ def readKernels():
     return {name: expand(text) for name, text in zip(parts[::2], parts[1::2])}
 
 
+class Attribute(ctypes.Structure):
+    """Of a launch: 4 is the cluster's extents."""
+
+    _fields_ = [("id", ctypes.c_int), ("padding", ctypes.c_int), ("value", ctypes.c_uint * 16)]
+
+
+class Config(ctypes.Structure):
+    """A launch."""
+
+    _fields_ = [
+        *((name, ctypes.c_uint) for name in ("x", "y", "z", "threads", "threadsY", "threadsZ")),
+        ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(Attribute)),
+        ("count", ctypes.c_uint),
+    ]
+
+
 class Device:
     """The emulated driver, with one kernel of two buffers."""
 
@@ -60,7 +78,9 @@ class Device:
         return f"{name.value.decode()}: {text.value.decode()}"
 
     def run(self, body, given, threads=32, shared=4096, blocks=1, tensor=None):
-        """The output's 8 bytes for each thread, or the text of what failed."""
+        """The output's 8 bytes for each thread, or the text of what failed. Several blocks are a
+        cluster.
+        """
         module, function, log = (
             ctypes.c_void_p(),
             ctypes.c_void_p(),
@@ -91,9 +111,9 @@ class Device:
         arguments = (ctypes.c_void_p * 3)(
             ctypes.addressof(memory[0]), ctypes.addressof(memory[1]), aligned
         )
-        self.library.cuLaunchKernel(
-            function, blocks, 1, 1, threads, 1, 1, shared, None, arguments, None
-        )
+        cluster = Attribute(4, 0, (ctypes.c_uint * 16)(blocks, 1, 1))
+        config = Config(blocks, 1, 1, threads, 1, 1, shared, None, ctypes.pointer(cluster), 1)
+        self.library.cuLaunchKernelEx(ctypes.byref(config), function, arguments, None)
         code = self.library.cuCtxSynchronize()
         if code:
             return self.text(code)
@@ -201,6 +221,7 @@ ANSWERS = {
     "asynchronous copies": (np.arange(128, dtype=np.uint32), low(LANES * 4 + 1)),
     "matrices": (U32, low([turned(int(i)) for i in LANES])),
     "products": (ROWS.view(np.uint16).astype(np.uint32), floats(ROWS * np.float16(8))),
+    "clusters": (U32, low(LANES + 100)),
     "tensor maps": (
         np.arange(512, dtype=np.uint16),
         low([64 * (i // 8 + 1) + (i % 8 ^ i // 8) * 8 for i in LANES]),
@@ -226,6 +247,7 @@ MISTAKES = {
     "overwritten barrier": "writes over the mbarrier",
     "too many bytes": "beyond 2^20 - 1",
     "trap": "the kernel trapped",
+    "ended block": "is in shared memory of block 1 of the cluster, which has ended",
 }
 # A tensor map's rule that each breaks.
 MAPS = {
@@ -248,7 +270,12 @@ def attempt(library, name):
     given = (
         ANSWERS[name][0] if name in ANSWERS else np.zeros(512 if "map" in body else 64, np.uint16)
     )
-    found = device.run(body, np.ascontiguousarray(given), tensor={} if "map;" in body else None)
+    found = device.run(
+        body,
+        np.ascontiguousarray(given),
+        blocks=2 if "mapa" in body else 1,
+        tensor={} if "map;" in body else None,
+    )
     if name in ANSWERS:
         if isinstance(found, str) or (found != ANSWERS[name][1]).any():
             return f"found {found}, expected {ANSWERS[name][1]}"
