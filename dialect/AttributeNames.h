@@ -57,9 +57,9 @@ inline constexpr llvm::StringLiteral numWarpsName = "tile_gpu.num_warps";
 /// Of a kernel: the number of its last warps that are not launched, since they hold padding alone
 /// (i64, less than num_warps). By tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral idleWarpsName = "tile_gpu.idle_warps";
-/// Of a kernel: extents before they were rounded up to a power of two (array of i64). Only those
-/// whose power no other extent of the kernel has: any dimension of that size ends in padding.
-/// By tile-gpu-pad-extents.
+/// Of a kernel and its function: extents before they were rounded up to a power of two (array of
+/// i64). Only those whose power no other extent of the kernel has: any dimension of that size ends
+/// in padding. By tile-gpu-pad-extents.
 inline constexpr llvm::StringLiteral paddedExtentsName = "tile_gpu.padded_extents";
 /// Of a kernel's function: threads of a block (i64). By convert-tile-gpu-to-vector.
 inline constexpr llvm::StringLiteral numThreadsName = "tile_gpu.num_threads";

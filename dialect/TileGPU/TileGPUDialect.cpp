@@ -172,7 +172,7 @@ static const AttributeSpec specs[] = {
     {processorsName, isNumber<1>, positive, isModule, "a module"},
     {numWarpsName, isNumber<1>, positive, isKernel, aKernel},
     {idleWarpsName, isNumber<1>, positive, isKernel, aKernel},
-    {paddedExtentsName, isNumbers, "an array of i64", isKernel, aKernel},
+    {paddedExtentsName, isNumbers, "an array of i64", isKernelOrFunction, both},
     {numThreadsName, isNumber<1>, positive, isFunction, aFunction},
     {sharedBytesName, isNumber<0>, notNegative, isKernelOrFunction, both},
     {sharedOffsetName, isNumber<0>, notNegative, isInKernel, inside},

@@ -42,17 +42,23 @@ def normal(*shape):
     return random.standard_normal(shape).astype(np.float32)
 
 
-for parts, m, n, k, bm in ((4, 65, 72, 1000, 64), (2, 3, 136, 64, 16), (8, 130, 64, 520, 64)):
+# Three parts go through scratch memory, without what is padding of 96 columns.
+for parts, m, n, k, bm, bn in (
+    (4, 65, 72, 1000, 64, 64),
+    (2, 3, 136, 64, 16, 64),
+    (8, 130, 64, 520, 64, 64),
+    (3, 70, 200, 520, 64, 96),
+    (9, 20, 96, 1000, 16, 96),
+):
     a, b = normal(m, k).astype(np.float16), normal(k, n).astype(np.float16)
     bias, y = normal(n), normal(m, n)
-    found = run(
-        "rows", {"a": a, "b": b, "bias": bias}, {"y": y}, "-D", f"PARTS={parts}", "-D", f"BM={bm}"
-    )["y"]
+    options = [each for name in (f"PARTS={parts}", f"BM={bm}", f"BN={bn}") for each in ("-D", name)]
+    found = run("rows", {"a": a, "b": b, "bias": bias}, {"y": y}, *options)["y"]
     product = a.astype(np.float64) @ b.astype(np.float64)
     wanted = y + np.where(np.arange(m)[:, None] >= np.arange(n), product, 0.0) + bias
-    # Each block of 64 columns adds its own rows' sums.
-    for at in range(0, n, 64):
-        wanted[:, at : at + 64] += product[:, at : at + 64].sum(axis=1, keepdims=True)
+    # Each block of columns adds its own rows' sums.
+    for at in range(0, n, bn):
+        wanted[:, at : at + bn] += product[:, at : at + bn].sum(axis=1, keepdims=True)
     expect(f"rows {parts} {m}x{n}x{k}", found, wanted, 1e-3)
 
 for parts, length, columns in ((8, 37, 64), (2, 5, 33), (4, 3, 1)):

@@ -86,8 +86,15 @@ public:
           type.getElementType().isIndex() ? 64 : std::max(8u, type.getElementTypeBitWidth());
       int64_t words = type.getNumElements() * bits < 32 ? type.getNumElements()
                                                         : type.getNumElements() * bits / 32;
-      places.push_back({bytes, words, type});
-      bytes += words * 4 * threads;
+      Place &place = places.emplace_back(Place{bytes, words, type, {}});
+      int64_t width = std::min<int64_t>(words, 4);
+      SmallVector<bool> padding = findPadding(op, layout, words);
+      for (int64_t first = 0; first < words; first += width) {
+        auto piece = llvm::to_vector(llvm::seq(first, first + width));
+        if (!llvm::all_of(piece, [&](int64_t word) { return padding[size_t(word)]; }))
+          place.pieces.push_back(std::move(piece));
+      }
+      bytes += int64_t(place.pieces.size()) * width * 4 * threads;
     }
     // Known from the first operation that is lowered; the launcher allocates programs * bytes.
     auto function = op->getParentOfType<func::FuncOp>();
@@ -106,7 +113,8 @@ public:
   int64_t getWords() const {
     int64_t words = 0;
     for (const Place &place : places)
-      words += place.words;
+      for (ArrayRef<int64_t> piece : place.pieces)
+        words += int64_t(piece.size());
     return words;
   }
 
@@ -126,17 +134,17 @@ public:
     Value thread =
         arith::MulIOp::create(b, loc, getThreadId(b, loc), constantI32(b, loc, width * 4));
     Value own = offset(record, thread);
-    for (int64_t piece = 0; piece < places[i].words / width; ++piece) {
-      int64_t at = places[i].offset + piece * threads * width * 4;
+    for (auto [number, piece] : llvm::enumerate(places[i].pieces)) {
+      int64_t at = places[i].offset + int64_t(number) * threads * width * 4;
       Value pointer = LLVM::GEPOp::create(b, loc, own.getType(), b.getI8Type(), own,
                                           ArrayRef<LLVM::GEPArg>{int32_t(at)});
-      access(pointer, llvm::to_vector(llvm::seq(piece * width, (piece + 1) * width)));
+      access(pointer, piece);
     }
   }
 
   /// Sum `i` as another part has left it.
   Value load(Value record, unsigned i) {
-    SmallVector<Value> words;
+    SmallVector<Value> words(size_t(places[i].words)); // where there is only padding, 0
     forEachPiece(record, i, [&](Value pointer, ArrayRef<int64_t> numbers) {
       // Past the first cache, which may hold what was there before.
       // .cg goes to L2, which all processors share. An L1 is not kept coherent.
@@ -155,10 +163,13 @@ public:
                                "ld.global.cg" + suffix + ", [$" + std::to_string(width) + "];",
                                results + ",l,~{memory}");
       for (size_t w = 0; w < width; ++w)
-        words.push_back(width == 1
-                            ? loaded
-                            : LLVM::ExtractValueOp::create(b, loc, loaded, int64_t(w)).getResult());
+        words[size_t(numbers[w])] =
+            width == 1 ? loaded
+                       : LLVM::ExtractValueOp::create(b, loc, loaded, int64_t(w)).getResult();
     });
+    for (Value &word : words)
+      if (!word)
+        word = constantI32(b, loc, 0);
     Value vector = vector::FromElementsOp::create(
         b, loc, VectorType::get(words.size(), b.getI32Type()), words);
     return fromWords(b, loc, vector, places[i].type);
@@ -186,7 +197,30 @@ private:
   struct Place {
     int64_t offset, words;
     VectorType type;
+    SmallVector<SmallVector<int64_t>> pieces; // the words of each access
   };
+
+  /// Which of a thread's words are padding in every thread, behind an extent that was rounded up.
+  static SmallVector<bool> findPadding(Operation *op, const LinearLayout &layout, int64_t words) {
+    SmallVector<bool> padding(size_t(words), false);
+    auto padded =
+        op->getParentOfType<func::FuncOp>()->getAttrOfType<DenseI64ArrayAttr>(paddedExtentsName);
+    if (!padded || layout.getNumRegisters() != uint64_t(words)) // one element to a word
+      return padding;
+    Coord moved(layout.getRank(), 0); // what lanes and warps add
+    for (InDim dim : {InDim::Lane, InDim::Warp})
+      for (const Coord &basis : layout.getBases(dim))
+        for (auto [d, step] : llvm::enumerate(basis))
+          moved[d] |= step;
+    for (auto [word, isPadding] : llvm::enumerate(padding)) {
+      Coord first = layout.apply(unsigned(word), 0, 0);
+      for (auto [d, size] : llvm::enumerate(layout.getShape()))
+        for (int64_t extent : padded.asArrayRef())
+          isPadding |= int64_t(llvm::PowerOf2Ceil(uint64_t(extent))) == size &&
+                       first[d] >= extent && !(moved[d] & first[d]);
+    }
+    return padding;
+  }
 
   Value offset(Value pointer, Value bytes) {
     return LLVM::GEPOp::create(b, loc, pointer.getType(), b.getI8Type(), pointer,

@@ -1,6 +1,6 @@
 // Parts of a split loop: each thread's registers to scratch memory in pieces of 16 bytes, the count
-// with release and acquire, and in the last part all parts in order: at once where they have few
-// words, else in a loop.
+// with release and acquire, and in the last part all parts in order: as many at once as have few
+// words, and in a loop where that leaves several rounds.
 // RUN: tile-opt %s --tile-gpu-pipeline | FileCheck %s
 // RUN: sed -e 's/64x64/128x128/g' -e 's/64, 64>/128, 128>/g' %s \
 // RUN:   | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=MANY
