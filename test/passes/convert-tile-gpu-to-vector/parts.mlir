@@ -3,6 +3,8 @@
 // words, and in a loop where that leaves several rounds.
 // RUN: tile-opt %s --tile-gpu-pipeline | FileCheck %s
 // RUN: sed -e 's/64x64/128x128/g' -e 's/64, 64>/128, 128>/g' %s \
+// RUN:   | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=TWO
+// RUN: sed -e 's/64x64/256x128/g' -e 's/64, 64>/256, 128>/g' %s \
 // RUN:   | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=MANY
 
 // CHECK: llvm.func @sums(
@@ -23,11 +25,19 @@
 // CHECK-COUNT-12: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
 // CHECK-COUNT-3: llvm.fadd {{.*}} : vector<16xf32>
 
-// MANY-COUNT-8: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
+// Parts 1 and 2 together, then part 3.
+// TWO-NOT: nounroll
+// TWO-COUNT-8: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
+// TWO-COUNT-16: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
+// TWO-COUNT-2: llvm.fadd {{.*}} : vector<32xf32>
+// TWO-COUNT-8: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
+// TWO: llvm.fadd {{.*}} : vector<32xf32>
+
+// MANY-COUNT-16: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
 // MANY: llvm.br
 // MANY: nounroll
-// MANY-COUNT-8: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
-// MANY: llvm.fadd {{.*}} : vector<32xf32>
+// MANY-COUNT-16: "ld.global.cg.v4.b32 {$0, $1, $2, $3}, [$4];"
+// MANY: llvm.fadd {{.*}} : vector<64xf32>
 #N = #tile.dim<"N", 1, 4096, opt = 4096, multiple_of = 1>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 tile.kernel @sums
