@@ -21,8 +21,8 @@ def TileGPUSplitLoops : Pass<"tile-gpu-split-loops", "::mlir::ModuleOp"> {
       %s = tile_gpu.part_combine %p at %tile of 4 {kinds = array<i32: 0>}
           : tensor<64x64xf32> -> tensor<64x64xf32>
     ```
-    Two, four or eight parts are the blocks of a cluster where the target has such: each merges a
-    slice of the states that it reads from the others' shared memory.
+    Under `tile.cluster` of as many blocks, two, four or eight parts are a cluster where the target
+    has such: each merges a slice of the states that it reads from the others' shared memory.
     ```mlir
     %place = tile_gpu.part_share %p : tensor<64x64xf32>
     %a = tile_gpu.part_read 0 of 4 at %place slice %part {dims = array<i64: 0>} : tensor<16x64xf32>

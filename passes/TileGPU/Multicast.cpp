@@ -146,6 +146,10 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
 /// The launch rounds the paired axis up to an even number, and both blocks of the last pair run the
 /// last program: writing the same twice must be harmless.
 StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
+  if (kernel->hasAttr(splitPartsName))
+    return "expected as many blocks as the split loop has parts, 2, 4 or 8, and that a slice of "
+           "its "
+           "result is enough for what follows";
   if (requested.size() != 2 || requested[0] * requested[1] != 2)
     return "only clusters of 2 blocks are";
   if (!kernel->hasAttr(persistentName))
@@ -153,8 +157,6 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
   if (kernel.getNumAxes() == 0)
     return "the grid has one program";
   // With an odd number of programs along an axis the last is run twice.
-  if (kernel->hasAttr(splitPartsName))
-    return "the parts of a split loop are counted, so they cannot run twice";
   // Read, then written by the twin: the second would read the first one's result.
   for (unsigned i = 0; i < kernel.getParams().size(); ++i)
     if (kernel.getParam(i).getAccess() == Access::InOut)

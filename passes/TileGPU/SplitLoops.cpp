@@ -10,10 +10,9 @@
 //   for k in 0 .. n: s = f(s, k)    ->   for k in this part's share: s = f(s, k)
 //   y = g(s)                             if arrived last: s = merge of all parts' s; y = g(s)
 //
-// Where a target has clusters and as many parts as one may have blocks, a power of two, the parts
-// are a cluster. They read each other's states from shared memory, each merges a slice of them and
-// does what follows the loop for that slice (SplitSlices.h): no scratch memory, no waiting for the
-// last one.
+// Where the source asks for clusters of as many blocks, 2, 4 or 8, the parts of a tile are one.
+// They read each other's states from shared memory, each merges a slice of them and does what
+// follows the loop for that slice (SplitSlices.h): no scratch memory, no waiting for the last one.
 //
 //   y[m, n] = g(s)                  ->   s' = merge of all parts' s[slice]; y[slice] = g(s')
 //
@@ -264,12 +263,12 @@ private:
     return partials;
   }
 
-  /// How the parts share the merge as blocks of a cluster; none if they do not, as where the source
-  /// wants clusters of its own.
+  /// How the parts share the merge as blocks of a cluster; none if they do not: the source asks for
+  /// a cluster of as many blocks.
   std::optional<SplitSlices> planSlices() {
     auto cluster = kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName);
-    if (split.wanted || !kernel->getParentOp()->hasAttr(TargetAttr::name) ||
-        (cluster && llvm::any_of(cluster.asArrayRef(), [](int64_t n) { return n > 1; })))
+    if (split.wanted || !cluster || !kernel->getParentOp()->hasAttr(TargetAttr::name) ||
+        llvm::product_of(cluster.asArrayRef()) != parts)
       return std::nullopt;
     return SplitSlices::planCluster(loop, split.merge, parts, getTarget(kernel));
   }
@@ -322,6 +321,7 @@ private:
       split.merge.erase();
     // A block is one part of one tile: its memory is the others' until they have read it.
     kernel->removeAttr(persistentName);
+    kernel->removeAttr(clusterName);
     kernel->setAttr(splitClusterName, b.getUnitAttr());
   }
 

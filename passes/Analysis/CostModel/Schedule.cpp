@@ -53,8 +53,9 @@ void Schedule::set(StringRef name, StringRef value) {
 }
 
 bool hasClusterOfParts(const KernelWork &work, const Schedule &schedule) {
-  return schedule.cluster.value_or(1) == 1 &&
-         llvm::any_of(work.loops, [](const LoopWork &loop) { return loop.stateBytes > 0; });
+  return llvm::any_of(work.loops, [&](const LoopWork &loop) {
+    return loop.stateBytes > 0 && loop.split == schedule.cluster.value_or(1);
+  });
 }
 
 //===--- Registers --------------------------------------------------------===//

@@ -152,7 +152,7 @@ tile.kernel @four params [] dims [] constexprs [] attributes {tile.cluster = arr
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @parts
 // CHECK-NOT: tile_gpu.cluster
-// expected-remark @below {{clusters are not used: the parts of a split loop are counted, so they cannot run twice [R0405]}}
+// expected-remark @below {{clusters are not used: expected as many blocks as the split loop has parts, 2, 4 or 8, and that a slice of its result is enough for what follows [R0405]}}
 tile.kernel @parts params [] dims [] constexprs [] attributes {tile.cluster = array<i64: 2, 1>, tile.persistent, tile_gpu.split_parts = 2 : i64} grid {
   %c2 = arith.constant 2 : index
   tile.yield %c2 : index

@@ -1,22 +1,21 @@
-// As many parts as a cluster may have blocks are one: each shows its state to the others, merges
-// its slice of all states and does what follows for that slice. No record of scratch memory, no
-// last one. Two, four or eight parts, and what follows the loop must be dealt out.
+// Where the source asks for clusters of as many blocks, parts are one: each shows its state to the
+// others, merges its slice of all states and does what follows for that slice. No record of scratch
+// memory, no last one. Two, four or eight parts, and what follows the loop must be dealt out.
 // RUN: tile-opt %s --tile-gpu-split-loops | FileCheck %s
 // RUN: sed 's/"sm_90a"/"sm_80"/' %s | tile-opt --tile-gpu-split-loops \
 // RUN:   | FileCheck %s --check-prefix=SCRATCH
-// RUN: sed 's/tile.split = 4/tile.split = 3/' %s | tile-opt --tile-gpu-split-loops \
+// RUN: sed 's/tile.split = 4/tile.split = 2/' %s | tile-opt --tile-gpu-split-loops \
 // RUN:   | FileCheck %s --check-prefix=SCRATCH
-// RUN: sed 's/tile.split = 4/tile.split = 16/' %s | tile-opt --tile-gpu-split-loops \
-// RUN:   | FileCheck %s --check-prefix=SCRATCH
-// RUN: sed 's/constexprs \[\]/constexprs [] attributes {tile.cluster = array<i64: 2, 1>}/' %s \
+// RUN: sed 's/tile.split = 4/tile.split = 16/; s/i64: 4, 1>/i64: 16, 1>/' %s \
 // RUN:   | tile-opt --tile-gpu-split-loops | FileCheck %s --check-prefix=SCRATCH
+// RUN: sed 's/attributes {tile.cluster.*} grid/grid/' %s | tile-opt --tile-gpu-split-loops \
+// RUN:   | FileCheck %s --check-prefix=SCRATCH
 // SCRATCH-LABEL: tile.kernel @rows
 // SCRATCH-NOT: tile_gpu.split_cluster
 // SCRATCH: tile_gpu.part_arrive
 
 // CHECK-LABEL: tile.kernel @rows
-// CHECK-SAME: tile_gpu.split_cluster
-// CHECK-SAME: tile_gpu.split_parts = 4
+// CHECK-SAME: attributes {tile_gpu.split_cluster, tile_gpu.split_parts = 4 : i64} grid
 // CHECK: %[[PART:.*]] = tile.program_id 1
 // CHECK: %[[SUM:.*]] = scf.for
 // CHECK: %[[PLACE:.*]] = tile_gpu.part_share %[[SUM]] : tensor<16x64xf32>
@@ -39,7 +38,7 @@
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @rows
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#N] constexprs []
-  grid {
+  attributes {tile.cluster = array<i64: 4, 1>, tile.persistent} grid {
   ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
     %n = tile.dim #N
     tile.yield %n : index
@@ -78,7 +77,7 @@ tile.kernel @rows
 // CHECK: tile.store %{{.*}} {{.*}}sizes = array<i64: 16>
 tile.kernel @columns
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#N] constexprs []
-  grid {
+  attributes {tile.cluster = array<i64: 4, 1>, tile.persistent} grid {
   ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
     tile.yield
   } body {
@@ -107,7 +106,7 @@ tile.kernel @columns
 // CHECK: tile_gpu.part_arrive
 tile.kernel @whole
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [#N] constexprs []
-  grid {
+  attributes {tile.cluster = array<i64: 4, 1>, tile.persistent} grid {
   ^bb0(%x: !tile.ptr<f32>, %y: !tile.ptr<f32>):
     tile.yield
   } body {
