@@ -7,6 +7,7 @@
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -18,7 +19,8 @@ namespace {
 constexpr unsigned mostRegisters = 255;
 constexpr unsigned registersOfAMultiprocessor = 65536;
 
-/// Registers that a value takes; predicates have their own.
+/// Registers that a value takes. Truth values count as well: there are seven predicate registers,
+/// and what does not fit goes to others.
 unsigned countRegisters(Type *type, const DataLayout &layout) {
   if (auto *structure = dyn_cast<StructType>(type)) {
     unsigned sum = 0;
@@ -26,8 +28,12 @@ unsigned countRegisters(Type *type, const DataLayout &layout) {
       sum += countRegisters(element, layout);
     return sum;
   }
-  if (!type->isSized() || type->isVoidTy() || type->getScalarType()->isIntegerTy(1))
+  if (!type->isSized() || type->isVoidTy())
     return 0;
+  if (type->getScalarType()->isIntegerTy(1)) {
+    auto *vector = dyn_cast<FixedVectorType>(type);
+    return vector ? vector->getNumElements() : 1;
+  }
   return unsigned(divideCeil(layout.getTypeSizeInBits(type).getFixedValue(), 32));
 }
 
@@ -148,33 +154,30 @@ constexpr unsigned widestWindow = 16;
 /// Leaves half of the registers to what lives across the block.
 bool fits(unsigned registers, unsigned limit) { return 2 * registers <= limit; }
 
-/// ptxas finds an order itself where somewhat more is alive than fits.
-bool isFarAbove(unsigned registers, unsigned limit) { return 2 * registers > 3 * limit; }
+/// True of a block that needs far more registers than there are: ptxas finds an order itself where
+/// somewhat more is alive than fits.
+bool needsOrder(BasicBlock &block, unsigned limit) {
+  if (block.size() <= limit)
+    return false;
+  BlockOrder order(block);
+  return 2 * order.countMost(order.present) > 3 * limit;
+}
 
-} // namespace
-
-PreservedAnalyses ScheduleForPressurePass::run(Function &function,
-                                               FunctionAnalysisManager &analyses) {
-  const unsigned limit = getRegisterLimit(function);
-  auto needsOrder = [&](BasicBlock &block) {
-    if (block.size() <= limit)
-      return false;
-    BlockOrder order(block);
-    return isFarAbove(order.countMost(order.present), limit);
-  };
-  if (none_of(function, needsOrder))
-    return PreservedAnalyses::all();
+/// Orders the blocks that need it; true if that takes a third of a block's registers away.
+bool schedule(Function &function, unsigned limit, FunctionAnalysisManager &analyses) {
   ResolveShufflesPass().run(function, analyses);
   for (BasicBlock &block : llvm::reverse(function)) // joins that nobody needs any more
     for (Instruction &instruction : make_early_inc_range(llvm::reverse(block)))
       if (isInstructionTriviallyDead(&instruction))
         instruction.eraseFromParent();
+  bool pays = false;
   for (BasicBlock &block : function) {
-    if (!needsOrder(block))
+    if (!needsOrder(block, limit))
       continue;
     BlockOrder order(block);
     SmallVector<Instruction *> best = order.present;
-    unsigned fewest = order.countMost(best);
+    const unsigned before = order.countMost(best);
+    unsigned fewest = before;
     for (unsigned roots = widestWindow; roots > 0 && !fits(fewest, limit); roots /= 2) {
       SmallVector<Instruction *> sunk = order.sinkToWindows(roots);
       if (unsigned registers = order.countMost(sunk); registers < fewest) {
@@ -182,10 +185,29 @@ PreservedAnalyses ScheduleForPressurePass::run(Function &function,
         best = std::move(sunk);
       }
     }
+    pays |= 3 * fewest <= 2 * before;
     for (Instruction *instruction : best)
       if (!isa<PHINode>(instruction))
         instruction->moveBefore(block, block.end());
   }
+  return pays;
+}
+
+} // namespace
+
+PreservedAnalyses ScheduleForPressurePass::run(Function &function,
+                                               FunctionAnalysisManager &analyses) {
+  const unsigned limit = getRegisterLimit(function);
+  if (none_of(function, [&](BasicBlock &block) { return needsOrder(block, limit); }))
+    return PreservedAnalyses::all();
+  // Tried with a copy: pieces alone, without the order, cost more than they save.
+  ValueToValueMapTy places;
+  Function *copy = CloneFunction(&function, places);
+  const bool pays = schedule(*copy, limit, analyses);
+  copy->eraseFromParent();
+  if (!pays)
+    return PreservedAnalyses::all();
+  schedule(function, limit, analyses);
   PreservedAnalyses preserved;
   preserved.preserveSet<CFGAnalyses>();
   return preserved;

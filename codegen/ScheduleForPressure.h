@@ -16,7 +16,7 @@ namespace tile {
 /// first use, some elements at a time: t0, t1, y0, y1, t2, t3. ptxas schedules within blocks, but
 /// does not find this order for hundreds of values, and spills. Blocks that fit stay as they are,
 /// as do loads, stores, barriers and assembly among each other; the new order is taken only if it
-/// needs fewer registers.
+/// takes a third of the registers away.
 struct ScheduleForPressurePass : llvm::PassInfoMixin<ScheduleForPressurePass> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };
