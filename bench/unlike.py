@@ -20,7 +20,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "python"))
 import tile_compiler as tile  # noqa: E402
 
-TILES = [(64, 64, 32), (128, 128, 64), (128, 192, 64), (128, 256, 64)]
+TILES = [(64, 64, 32), (64, 256, 64), (128, 128, 64), (128, 192, 64), (128, 256, 64)]
 SHAPES = [(8, 1024, 4096, 4096), (64, 128, 4096, 4096), (16, 512, 2048, 2048)]
 
 

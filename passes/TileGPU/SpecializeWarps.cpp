@@ -44,7 +44,7 @@ constexpr int64_t fewRegisters = 24;
 
 /// What it keeps where it computes places and shapes of views, writes their maps and copies what
 /// they cannot: if that leaves consumers enough beside their tiles, or else.
-constexpr int64_t mapRegisters = 96, fewMapRegisters = 56;
+constexpr int64_t mapRegisters = 104, fewMapRegisters = 56;
 
 /// Fetches of one block that one operation waits for.
 struct Group {

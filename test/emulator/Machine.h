@@ -220,7 +220,7 @@ struct Grid {
   uint64_t executed = 0; ///< instructions of threads
   /// Tensor maps in global memory as a fence has shown them to copies of a warp: by address, the
   /// block's index and the warp's number.
-  std::map<std::tuple<uint64_t, uint64_t, unsigned>, std::string> shownMaps;
+  std::map<std::pair<uint64_t, uint64_t>, std::string> shownMaps;
   void run();
 
 private:

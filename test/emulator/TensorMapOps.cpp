@@ -85,8 +85,7 @@ Step acquire(Warp &w, const Op &op, uint32_t m) {
     uint64_t at = w.at<uint64_t>(op.a)[i] + uint64_t(op.imm);
     if (at % 128 || !w.block->grid->memory->contains(at, 128))
       fault(IllegalAddress, w, op, i, "there is no tensor map at " + hex(at));
-    w.block->grid->shownMaps[{at, w.block->index, w.number}].assign(
-        reinterpret_cast<const char *>(at), 128);
+    w.block->grid->shownMaps[{at, w.block->index}].assign(reinterpret_cast<const char *>(at), 128);
   });
   return Step::Next;
 }
@@ -94,7 +93,7 @@ Step acquire(Warp &w, const Op &op, uint32_t m) {
 } // namespace
 
 void checkShown(Warp &w, const Op &op, int lane, uint64_t address) {
-  auto shown = w.block->grid->shownMaps.find({address, w.block->index, w.number});
+  auto shown = w.block->grid->shownMaps.find({address, w.block->index});
   if (shown == w.block->grid->shownMaps.end() ||
       memcmp(shown->second.data(), reinterpret_cast<const void *>(address), 128) != 0)
     fault(IllegalInstruction, w, op, lane,

@@ -59,7 +59,7 @@ constexpr unsigned leastPiece = 4;
 constexpr size_t mostElements = 16;
 
 /// Copies at a time by the producer's warps, which have few registers.
-constexpr size_t fillElements = 8;
+constexpr size_t fillElements = 16;
 
 bool isInFill(Operation *op) {
   for (; op; op = op->getParentOp())

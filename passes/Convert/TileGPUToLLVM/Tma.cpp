@@ -120,8 +120,9 @@ struct LowerDescriptor : OpConversionPattern<DescriptorOp> {
 /// it. A fence orders the writing, and what an earlier launch or map left in caches, before
 /// copies by the map.
 ///
-/// Consumers that store by a map wait for a slot that the producer has filled, or handed over,
-/// behind its writing; they find its place by counting along.
+/// Consumers that store by a map wait for a slot that the producer has filled behind that fence,
+/// which lies on the way from the writing to the copy, whoever starts that; they find the map's
+/// place by counting along.
 ///
 ///   scratch   | count | map 0: block 0: copy 0 .. n-1 | block 1 | .. | map 1: ..      128 bytes
 ///   each
@@ -549,12 +550,12 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
     Value policy = getCachePolicy(rewriter, loc, op);
     if (op.getDescriptor().getDefiningOp<ViewDescriptorOp>()) {
-      // Written by another thread. It is in the cache by the time that the tile is staged.
+      // Written, and fenced, by the producer's thread, for whose first slot this one has waited. It
+      // is in the cache by the time that the tile is staged.
       auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(branch.thenBlock());
-      inlinePTX(rewriter, loc, {}, {adaptor.getDescriptor()},
-                "fence.proxy.tensormap::generic.acquire.gpu [$0], 128; prefetch.tensormap [$0];",
+      inlinePTX(rewriter, loc, {}, {adaptor.getDescriptor()}, "prefetch.tensormap [$0];",
                 "l,~{memory}");
     }
 
