@@ -43,8 +43,8 @@ constexpr int64_t warpsOfWarpgroup = 4;
 constexpr int64_t fewRegisters = 24;
 
 /// What it keeps where it computes places and shapes of views, writes their maps and copies what
-/// they cannot: if that leaves consumers enough beside their tiles, or else.
-constexpr int64_t mapRegisters = 104, fewMapRegisters = 56;
+/// they cannot: the first that leaves consumers `besideTiles` beside their tiles, or the last.
+constexpr int64_t mapRegisters[] = {104, 88, 56}, besideTiles = 38;
 
 /// Fetches of one block that one operation waits for.
 struct Group {
@@ -99,10 +99,7 @@ public:
     else if (split.getConsumer()
                  .walk([](ViewDescriptorOp) { return WalkResult::interrupt(); })
                  .wasInterrupted())
-      split->setAttr(producerRegistersName,
-                     builder.getI64IntegerAttr(leavesRegisters(mapRegisters, /*others=*/40)
-                                                   ? mapRegisters
-                                                   : fewMapRegisters));
+      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(chooseMapRegisters()));
     if (crowded) {
       split.getConsumer().walk([&](Operation *op) {
         if (isa<LocalAllocOp, TmaStoreOp>(op) && op->getParentOfType<scf::ForOp>())
@@ -518,6 +515,13 @@ private:
            countLiveRegisters(kernel) + others <=
                getConsumerRegisters(limits, *warps / warpsOfWarpgroup,
                                     occupancy ? occupancy.getInt() : 1, producer);
+  }
+
+  int64_t chooseMapRegisters() {
+    for (int64_t registers : mapRegisters)
+      if (leavesRegisters(registers, besideTiles))
+        return registers;
+    return *std::prev(std::end(mapRegisters));
   }
 
   /// True for what producer and consumers may both see: scalars and views that nothing changes.
