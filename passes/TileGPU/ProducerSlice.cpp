@@ -26,10 +26,6 @@ using namespace tile::gpu;
 
 namespace {
 
-Value getFillCondition(AsyncCopyOp copy) {
-  return cast<scf::IfOp>(copy->getParentOp()).getCondition();
-}
-
 /// What fills the fetch's tile where it brings nothing.
 SmallVector<AsyncCopyOp> getFills(TmaFetchOp fetch) {
   SmallVector<AsyncCopyOp> fills;
@@ -187,7 +183,12 @@ private:
     for (TmaFetchOp one : ring.fetches)
       types.push_back(one.getType());
     Location loc = fetch.getLoc();
-    SmallVector<Value> when = getConditions(ring, builder, loc);
+    Value whole = getCondition(ring, builder, loc);
+    SmallVector<Value> when;
+    for (TmaFetchOp one : ring.fetches)
+      if (whole)
+        when.push_back(
+            one.getWhen() ? whole : arith::ConstantIntOp::create(builder, loc, 1, 1).getResult());
     auto slot = RingAcquireOp::create(builder, loc, types, MBarrierType::get(builder.getContext()),
                                       ring.ring, when);
     for (auto [one, tile] : llvm::zip(ring.fetches, slot.getTiles())) {
@@ -199,45 +200,42 @@ private:
       auto copy = TmaLoadOp::create(
           builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
           once ? mapping.lookupOrDefault(once) : Value(),
-          TmaFetchOp(one).getWhen() ? mapping.lookupOrDefault(TmaFetchOp(one).getWhen()) : Value(),
-          TmaFetchOp(one).getMulticast());
+          TmaFetchOp(one).getWhen() ? whole : Value(), TmaFetchOp(one).getMulticast());
       if (Attribute cache = TmaFetchOp(one)->getAttr(cacheName))
         copy->setAttr(cacheName, cache);
     }
-    fillSlot(ring, slot, builder);
+    if (whole)
+      fillSlot(ring, slot, whole, builder);
   }
 
-  /// Behind a slot's copies: what threads copy where some of them are not made.
-  void fillSlot(const RingFetches &ring, RingAcquireOp slot, OpBuilder &builder) {
+  /// The condition for a slot's tiles to be fetched, of which each has one of its own or none; null
+  /// if all always are. One for the slot: fetches and fills are in few branches.
+  Value getCondition(const RingFetches &ring, OpBuilder &builder, Location loc) {
+    Value whole;
+    for (TmaFetchOp one : ring.fetches) {
+      if (!one.getWhen())
+        continue;
+      Value own = mapping.lookupOrDefault(one.getWhen());
+      whole =
+          whole && whole != own ? arith::AndIOp::create(builder, loc, whole, own).getResult() : own;
+    }
+    return whole;
+  }
+
+  /// Behind a slot's copies: what threads copy where they are not made.
+  void fillSlot(const RingFetches &ring, RingAcquireOp slot, Value whole, OpBuilder &builder) {
     Location loc = slot.getLoc();
-    SmallVector<Value> conditions;
-    for (TmaFetchOp one : ring.fetches)
-      for (AsyncCopyOp copy : getFills(one))
-        if (Value condition = mapping.lookupOrDefault(getFillCondition(copy));
-            !llvm::is_contained(conditions, condition))
-          conditions.push_back(condition);
-    if (conditions.empty())
-      return;
-    Value any = conditions.front();
-    for (Value condition : ArrayRef(conditions).drop_front())
-      any = arith::OrIOp::create(builder, loc, any, condition);
-    auto fill = RingFillOp::create(builder, loc, slot.getBarrier(), any);
-    Block &body = fill.getBody().emplaceBlock();
-    for (auto [one, tile] : llvm::zip(ring.fetches, slot.getTiles())) {
+    Value missing = arith::XOrIOp::create(builder, loc, whole,
+                                          arith::ConstantIntOp::create(builder, loc, 1, 1));
+    auto fill = RingFillOp::create(builder, loc, slot.getBarrier(), missing);
+    OpBuilder inside = OpBuilder::atBlockEnd(&fill.getBody().emplaceBlock());
+    for (auto [one, tile] : llvm::zip(ring.fetches, slot.getTiles()))
       for (AsyncCopyOp copy : getFills(one)) {
-        OpBuilder inside = OpBuilder::atBlockEnd(&body);
-        if (conditions.size() > 1) {
-          auto branch =
-              scf::IfOp::create(inside, loc, mapping.lookupOrDefault(getFillCondition(copy)),
-                                /*withElseRegion=*/false);
-          inside.setInsertionPoint(branch.thenYield());
-        }
         auto filling = cast<AsyncCopyOp>(inside.clone(*copy, mapping));
         filling.getMemoryMutable().assign(tile);
         filling.setTile(withFillWarps(filling.getTile()));
         filling.setStored(withFillWarps(filling.getStored()));
       }
-    }
   }
 
   /// The type of a tile whose elements the warps of ring_fill share out: what others would hold
@@ -251,19 +249,6 @@ private:
     llvm::append_range(registers, warps.drop_front(kept));
     return withLayout(tile, LinearLayout(layout.getShape(), registers, layout.getBases(InDim::Lane),
                                          warps.take_front(kept)));
-  }
-
-  /// When each of a slot's tiles is copied; empty if all always are.
-  SmallVector<Value> getConditions(const RingFetches &ring, OpBuilder &builder, Location loc) {
-    SmallVector<Value> when;
-    if (llvm::none_of(ring.fetches, [](TmaFetchOp one) { return bool(one.getWhen()); }))
-      return when;
-    for (TmaFetchOp one : ring.fetches) {
-      Value condition = one.getWhen();
-      when.push_back(condition ? mapping.lookupOrDefault(condition)
-                               : Value(arith::ConstantIntOp::create(builder, loc, 1, 1)));
-    }
-    return when;
   }
 
   // Carried values that no copy depends on, accumulators above all, stay behind.
@@ -391,12 +376,10 @@ LogicalResult tile::gpu::buildProducer(Block &consumer, Block &producer,
       slice.requireAt(fetch);
       for (Value operand : fetch->getOperands())
         slice.require(operand);
-      for (AsyncCopyOp copy : getFills(fetch)) {
-        slice.require(getFillCondition(copy));
+      for (AsyncCopyOp copy : getFills(fetch))
         for (Value operand : copy->getOperands())
           if (operand != copy.getMemory())
             slice.require(operand);
-      }
     }
   // Maps by which the consumers store.
   consumer.walk([&](ViewDescriptorOp op) {

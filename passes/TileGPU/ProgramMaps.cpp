@@ -121,7 +121,7 @@ TmaFetchOp ProgramMaps::fetch(LoadOp load, LocalAllocOp alloc, const TensorAcces
                                   load.getHasEndAttr(), load.getInBoundsAttr(),
                                   TypeAttr::get(load.getType()),
                                   TypeAttr::get(alloc.getSource().getType()), load.getCacheAttr());
-  copies[load->getBlock()].push_back({fetch, copy, possible});
+  copies.push_back({fetch, copy, possible});
   return fetch;
 }
 
@@ -180,59 +180,20 @@ std::pair<Value, Value> ProgramMaps::write(Operation *store, const TensorAccess 
   return writeBefore(loop, access, map, isPossible(access, map, bytes));
 }
 
-/// Copies whose tiles are first read behind the last of them share a branch: their slots are one.
-void ProgramMaps::fill(ArrayRef<Copy> copies) {
-  Copy last = copies.back();
-  Location loc = last.fetch.getLoc();
-  builder.setInsertionPoint(last.fetch->getParentOp());
-  Value possible = copies.front().possible;
-  for (const Copy &copy : copies.drop_front())
-    possible = arith::AndIOp::create(builder, loc, possible, copy.possible);
-  Value not1 = arith::ConstantIntOp::create(builder, loc, 1, 1);
-  Value missing = arith::XOrIOp::create(builder, loc, possible, not1);
-  builder.setInsertionPointAfter(last.copy);
-  auto branch = scf::IfOp::create(builder, loc, missing, /*withElseRegion=*/false);
-  branch->setAttr(rareName, builder.getUnitAttr());
-  for (const Copy &copy : copies) {
-    TmaFetchOp(copy.fetch).getWhenMutable().assign(possible);
-    copy.copy->moveBefore(branch.thenYield());
-  }
-  builder.setInsertionPoint(branch.thenYield());
-  AsyncCommitOp::create(builder, loc);
-  bool fence = llvm::any_of(
-      copies, [](const Copy &copy) { return isReadByWgmma(TmaFetchOp(copy.fetch).getResult()); });
-  AsyncWaitOp::create(builder, loc, /*pending=*/0, fence);
-  BarrierOp::create(builder, loc);
-}
-
-/// True if anything but the copies that fill it uses `memory`, perhaps permuted, before `op`, in
-/// the same block or nested in it.
-static bool isReadBefore(Value memory, Operation *op) {
-  return llvm::any_of(memory.getUsers(), [&](Operation *user) {
-    if (isa<MemDescPermuteOp>(user))
-      return isReadBefore(user->getResult(0), op);
-    Operation *here = op->getBlock()->findAncestorOpInBlock(*user);
-    return !isa<AsyncCopyOp>(user) && here && here->isBeforeInBlock(op);
-  });
-}
-
 void ProgramMaps::finish() {
-  for (auto &[block, found] : copies) {
-    llvm::sort(found, [](const Copy &a, const Copy &b) {
-      return TmaFetchOp(a.fetch)->isBeforeInBlock(b.fetch);
-    });
-    // A group ends where one of its tiles is read.
-    SmallVector<Copy> group;
-    for (const Copy &copy : found) {
-      bool isRead = llvm::any_of(group, [&](const Copy &other) {
-        return isReadBefore(TmaFetchOp(other.fetch).getResult(), copy.fetch);
-      });
-      if (isRead) {
-        fill(group);
-        group.clear();
-      }
-      group.push_back(copy);
-    }
-    fill(group);
+  for (const Copy &filling : copies) {
+    TmaFetchOp fetch = filling.fetch;
+    Location loc = fetch.getLoc();
+    builder.setInsertionPoint(fetch->getParentOp());
+    Value missing = arith::XOrIOp::create(builder, loc, filling.possible,
+                                          arith::ConstantIntOp::create(builder, loc, 1, 1));
+    builder.setInsertionPointAfter(filling.copy);
+    auto branch = scf::IfOp::create(builder, loc, missing, /*withElseRegion=*/false);
+    branch->setAttr(rareName, builder.getUnitAttr());
+    filling.copy->moveBefore(branch.thenYield());
+    builder.setInsertionPoint(branch.thenYield());
+    AsyncCommitOp::create(builder, loc);
+    AsyncWaitOp::create(builder, loc, /*pending=*/0, isReadByWgmma(fetch.getResult()));
+    BarrierOp::create(builder, loc);
   }
 }

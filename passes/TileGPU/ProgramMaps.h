@@ -5,7 +5,6 @@
 #include "passes/TileGPU/TensorAccess.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/MapVector.h"
 
 namespace tile::gpu {
 
@@ -49,7 +48,6 @@ private:
   std::pair<mlir::Value, mlir::Value> writeBefore(mlir::scf::ForOp loop, const TensorAccess &access,
                                                   TensorMapAttr map, mlir::Value possible);
   mlir::scf::ForOp findLoopBefore(mlir::Operation *store);
-  void fill(mlir::ArrayRef<Copy> copies);
 
   KernelOp kernel;
   const DivisibilityAnalysis &divisibility;
@@ -57,7 +55,7 @@ private:
   int64_t maps = 0; ///< how many there are
   /// Ends that must not lie before the view's, of each load: the end and the dimension.
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<std::pair<mlir::Value, unsigned>>> ends;
-  llvm::MapVector<mlir::Block *, llvm::SmallVector<Copy>> copies;
+  llvm::SmallVector<Copy> copies;
   llvm::DenseSet<mlir::Operation *> loops; ///< with loads that were accepted
 };
 

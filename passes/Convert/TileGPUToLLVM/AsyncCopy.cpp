@@ -59,7 +59,7 @@ constexpr unsigned leastPiece = 4;
 constexpr size_t mostElements = 16;
 
 /// Copies at a time by the producer's warps, which have few registers.
-constexpr size_t fillElements = 16;
+constexpr size_t fillElements = 24;
 
 bool isInFill(Operation *op) {
   for (; op; op = op->getParentOp())
@@ -132,7 +132,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
       SmallVector<Element> elements;
       auto copyPending = [&] {
         for (ArrayRef<Element> left = elements; !left.empty();) {
-          size_t count = std::min<size_t>(left.size(), mostElements);
+          size_t count = std::min<size_t>(left.size(), fills ? fillElements : mostElements);
           copyElements(rewriter, loc, left.take_front(count));
           left = left.drop_front(count);
         }

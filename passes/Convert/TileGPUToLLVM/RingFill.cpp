@@ -30,6 +30,9 @@ namespace {
 
 constexpr int64_t fillThreads = 32 * fillWarps;
 
+/// Bits of a number.
+constexpr size_t mostFills = 31;
+
 struct LowerRingFill : OpConversionPattern<RingFillOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(RingFillOp op, OpAdaptor adaptor,
@@ -69,6 +72,9 @@ public:
   }
 
   LogicalResult run() {
+    if (fills.size() > mostFills)
+      return fills.front().branch.emitError("internal: expected ")
+             << mostFills << " places at most that are filled by threads, found " << fills.size();
     for (Fill &fill : fills) {
       cloneConstants(fill);
       getUsedValuesDefinedAbove(fill.branch.getThenRegion(), fill.taken);
@@ -81,7 +87,7 @@ public:
     scf::IfOp producer = findProducer();
     makeWarps(producer);
     for (auto [i, fill] : llvm::enumerate(fills))
-      ask(fill, int64_t(i) + 1);
+      ask(fill, getNumber(i));
     builder.setInsertionPoint(producer.thenYield());
     storeNumber(0);
     arrive(builder, loc, getAddress(FillLayout::asked));
@@ -109,6 +115,9 @@ private:
     return cast<scf::IfOp>(
         cast<scf::IfOp>(split).elseBlock()->findAncestorOpInBlock(*fills.front().branch));
   }
+
+  /// A bit for each: LLVM would make a table of jumps of consecutive numbers.
+  static int64_t getNumber(size_t fill) { return int64_t(1) << fill; }
 
   Value getPointer(int64_t offset) { return getSharedPointer(builder, loc, offset); }
   /// Of the mbarriers of the first fill, which serve all.
@@ -170,8 +179,11 @@ private:
     parity = loop.getAfterArguments()[0], number = loop.getAfterArguments()[1];
     for (auto [i, fill] : llvm::enumerate(fills)) {
       OpBuilder::InsertionGuard guard(builder);
-      auto own = scf::IfOp::create(builder, loc, equals(builder, loc, number, int64_t(i) + 1),
-                                   /*withElseRegion=*/false);
+      Value bit =
+          arith::AndIOp::create(builder, loc, number, constantI32(builder, loc, getNumber(i)));
+      Value asked = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, bit,
+                                          constantI32(builder, loc, 0));
+      auto own = scf::IfOp::create(builder, loc, asked, /*withElseRegion=*/false);
       builder.setInsertionPoint(own.thenYield());
       moveBody(fill, own);
     }

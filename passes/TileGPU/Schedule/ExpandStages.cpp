@@ -58,13 +58,18 @@ public:
   }
 
 private:
-  /// The scalars of the loop that the fetch of a staged product's b uses: its coordinates, and the
-  /// first row that is cleared.
+  /// The scalars of the loop that the fetch of a staged product's b uses: its coordinates, the
+  /// first row that is cleared, and where it is filled from.
   void keepNumbers(StagedProduct &each) {
     SmallVector<Value> used(each.fetch.getCoordinates());
-    for (Operation *op : each.path)
+    for (Operation *op : each.path) {
       if (auto clear = dyn_cast<ClearFromOp>(op))
         used.push_back(clear.getLimit());
+      op->walk([&](AsyncCopyOp copy) {
+        llvm::copy_if(copy->getOperands(), std::back_inserter(used),
+                      [&](Value operand) { return operand != copy.getMemory(); });
+      });
+    }
     if (Value once = each.fetch.getOnce())
       used.push_back(once);
     for (Value number : used)

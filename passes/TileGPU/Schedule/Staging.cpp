@@ -1,5 +1,6 @@
 // Finds what moves to the next trip with a product.
 #include "passes/TileGPU/Schedule/Staging.h"
+#include "passes/TileGPU/ProducerSlice.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -29,10 +30,10 @@ bool tile::gpu::needs(Operation *op, Operation *source) {
   return ::needs(op, source, seen);
 }
 
-/// The fetch in `block` that `memory` comes from by clearing and permutations alone, none of which
-/// anything else reads; null if there is none.
-/// Clears (ClearFromOp) write the memory in place and count as part of the path; one reader may
-/// remain.
+/// The fetch in `block` that `memory` comes from by clearing, filling and permutations alone, none
+/// of which anything else reads; null if there is none.
+/// Clears (ClearFromOp) and branches that fill (isFill) write the memory in place and count as part
+/// of the path; one reader may remain.
 static TmaFetchOp findFetch(Value memory, Block *block, SmallVectorImpl<Operation *> &path) {
   while (auto permute = memory.getDefiningOp<MemDescPermuteOp>()) {
     if (!permute->hasOneUse() || permute->getBlock() != block)
@@ -44,8 +45,12 @@ static TmaFetchOp findFetch(Value memory, Block *block, SmallVectorImpl<Operatio
   if (!fetch || fetch->getBlock() != block)
     return {};
   SmallVector<Operation *> clears, readers;
-  for (Operation *user : fetch->getUsers())
-    (isa<ClearFromOp>(user) && user->getBlock() == block ? clears : readers).push_back(user);
+  for (Operation *user : fetch->getUsers()) {
+    auto copy = dyn_cast<AsyncCopyOp>(user);
+    Operation *writer = copy && isFill(copy) ? copy->getParentOp() : user;
+    bool inPlace = (copy || isa<ClearFromOp>(user)) && writer->getBlock() == block;
+    (inPlace ? clears : readers).push_back(writer);
+  }
   if (!llvm::hasSingleElement(readers))
     return {};
   llvm::sort(clears, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
