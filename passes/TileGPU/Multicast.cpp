@@ -172,7 +172,8 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
 struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      if (auto requested = kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName))
+      if (auto requested = kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName);
+          requested && llvm::any_of(requested.asArrayRef(), [](int64_t n) { return n != 1; }))
         multicast(kernel, requested.asArrayRef());
   }
 

@@ -139,6 +139,17 @@ tile.kernel @uniform params [#tile.param<"a", in, align = 16>] dims [] constexpr
 // -----
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
+// A cluster of one block is none, and asked for: nothing is to be said.
+// CHECK-LABEL: tile.kernel @one
+// CHECK-NOT: tile_gpu.cluster
+tile.kernel @one params [] dims [] constexprs [] attributes {tile.cluster = array<i64: 1, 1>, tile.persistent} grid { tile.yield } body {
+  tile.return
+}
+}
+
+// -----
+
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @four
 // CHECK-NOT: tile_gpu.cluster
 // expected-remark @below {{clusters are not used: only clusters of 2 blocks are [R0405]}}
