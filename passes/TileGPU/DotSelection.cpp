@@ -80,6 +80,13 @@ bool tile::gpu::isSwapped(DotOp dot) {
   return m >= 8 && n >= 64 && (m < 64 || isBetterSwapped(dot));
 }
 
+bool tile::gpu::joinsRows(ReshapeOp reshape) {
+  auto from = dyn_cast<RankedTensorType>(reshape.getSource().getType());
+  auto to = dyn_cast<RankedTensorType>(reshape.getType());
+  return from && to && from.getRank() > 2 && to.getRank() == 2 &&
+         from.getShape().back() == to.getShape().back();
+}
+
 /// Extents of the product as wgmma computes it.
 static Extents getWgmmaExtents(DotOp dot) {
   auto [m, n, k] = getExtents(dot);

@@ -38,6 +38,10 @@ std::string explainNoWgmma(DotOp dot, const KernelShape &shape);
 /// computed transposed: the product of b's transpose and a's.
 bool isSwapped(DotOp dot);
 
+/// True if a reshape joins dimensions before the last into rows, as they lie in memory: [8, 16, 64]
+/// to [128, 64]. A copy from memory to a product's operand does that on its way.
+bool joinsRows(ReshapeOp reshape);
+
 /// Warps along M and N for a dot's result; for that of the transposed product where the dot is
 /// swapped.
 std::pair<unsigned, unsigned> chooseWarps(DotOp dot, const KernelShape &shape);

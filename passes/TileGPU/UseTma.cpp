@@ -194,13 +194,9 @@ private:
       declined(load) << "a load is not copied by TMA: " + access.problem;
   }
 
-  /// True if the reshape joins dimensions before the last into rows, as they lie in memory:
-  /// [8, 16, 64] to [128, 64].
+  /// True if what a copy brings may be joined into rows on the way.
   static bool foldsRows(ReshapeOp fold, LocalAllocOp alloc) {
-    auto from = dyn_cast<RankedTensorType>(fold.getSource().getType());
-    MemDescType to = alloc.getType();
-    return from && from.getRank() > 2 && to.getShape().size() == 2 &&
-           from.getShape().back() == to.getShape()[1] && to.getLayout().getOrder()[0] == 1;
+    return joinsRows(fold) && alloc.getType().getLayout().getOrder()[0] == 1;
   }
 
   /// True if a loop's body loads operands of products too.

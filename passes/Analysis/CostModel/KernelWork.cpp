@@ -47,19 +47,24 @@ ViewOp findRoot(Value view) {
   return {};
 }
 
-/// True if a loaded tile goes to products only, as it is or transposed.
+/// True for what memory may hold in place of its operand: a transposed tile, joined rows.
+bool isRenaming(Operation *op) {
+  auto reshape = dyn_cast_or_null<ReshapeOp>(op);
+  return isa_and_nonnull<PermuteOp>(op) || (reshape && gpu::joinsRows(reshape));
+}
+
+/// True if a loaded tile goes to products only, as it is, transposed or with joined rows.
 bool goesToDots(Value tile) {
   return !tile.use_empty() && llvm::all_of(tile.getUses(), [](OpOperand &use) {
     if (isa<DotOp>(use.getOwner()))
       return use.getOperandNumber() < 2;
-    auto permute = dyn_cast<PermuteOp>(use.getOwner());
-    return permute && goesToDots(permute.getResult());
+    return isRenaming(use.getOwner()) && goesToDots(use.getOwner()->getResult(0));
   });
 }
 
 bool isComputed(Value operand) {
-  while (auto permute = operand.getDefiningOp<PermuteOp>())
-    operand = permute.getSource();
+  while (isRenaming(operand.getDefiningOp()))
+    operand = operand.getDefiningOp()->getOperand(0);
   auto load = operand.getDefiningOp<LoadOp>();
   return !load || !goesToDots(load.getResult());
 }
@@ -331,13 +336,17 @@ double Counter::visit(Block &block, int number, double weight, IndexEvaluation &
 //===--- Sums over the kernel ---------------------------------------------===//
 
 /// Loops of one trip belong to what is around: rows that a tile holds are read once, however many
-/// loops go over them.
+/// loops go over them. One that brings a program's operands stays a loop, as the code is one for
+/// any number of trips: its copies go by a ring, which a producer fills for the next program.
 void Counter::mergeSingleTrips() {
   for (size_t i = work.loops.size(); i-- > 1;) {
     LoopWork &loop = work.loops[i];
-    if (loop.trips > loop.runs || loop.split > 1)
-      continue;
     LoopWork &around = work.loops[loop.parent];
+    bool isRing =
+        around.parent < 0 &&
+        llvm::any_of(loop.accesses, [](const AccessWork &access) { return access.feedsDot; });
+    if (loop.trips > loop.runs || loop.split > 1 || isRing)
+      continue;
     llvm::append_range(around.dots, loop.dots);
     for (const AccessWork &access : loop.accesses)
       if (access.isStore || access.isIndexed ||

@@ -58,12 +58,16 @@ private:
 
   /// Goes to products straight from memory.
   static bool isFetched(Value value) {
-    return value.getDefiningOp<LoadOp>() && llvm::all_of(value.getUsers(), [](Operation *user) {
-             if (auto permute = dyn_cast<PermuteOp>(user))
-               return llvm::all_of(permute->getUsers(),
-                                   [](Operation *each) { return isa<DotOp>(each); });
-             return isa<DotOp>(user);
-           });
+    auto feedsDots = [](Operation *user) {
+      auto reshape = dyn_cast<ReshapeOp>(user);
+      if (isa<PermuteOp>(user) || (reshape && gpu::joinsRows(reshape)))
+        return llvm::all_of(user->getUsers(), [](Operation *each) {
+          return isa<DotOp>(each) ||
+                 (isa<PermuteOp>(each) && llvm::all_of(each->getUsers(), llvm::IsaPred<DotOp>));
+        });
+      return isa<DotOp>(user);
+    };
+    return value.getDefiningOp<LoadOp>() && llvm::all_of(value.getUsers(), feedsDots);
   }
 
   static DotOp findDotBefore(DotOp dot) {
