@@ -59,6 +59,35 @@ void Compiler::dropUnusable(ElaborateOptions &request) {
   request = std::move(without);
 }
 
+/// A version whose configuration was chosen for some extents is compiled for these too: how many
+/// programs a launch has decides how many blocks share a multiprocessor.
+static void setExpectedExtents(ModuleOp module, ArrayRef<ConfigChoice> choices) {
+  std::map<std::string, const ConfigChoice *> bySymbol;
+  for (const ConfigChoice &choice : choices)
+    bySymbol[choice.symbol] = &choice;
+  for (KernelOp kernel : module.getOps<KernelOp>()) {
+    auto choice = bySymbol.find(kernel.getSymName().str());
+    if (choice == bySymbol.end())
+      continue;
+    auto expect = [&](DimAttr dim) {
+      auto found = choice->second->extents.find(dim.getName().str());
+      if (found == choice->second->extents.end())
+        return dim;
+      int64_t extent = found->second;
+      bool possible = extent >= dim.getMin() && extent <= dim.getMax() &&
+                      extent % std::max<int64_t>(dim.getMultipleOf(), 1) == 0;
+      return possible ? DimAttr::get(dim.getContext(), dim.getName(), dim.getMin(), dim.getMax(),
+                                     extent, dim.getMultipleOf())
+                      : dim;
+    };
+    SmallVector<Attribute> dims;
+    for (auto dim : kernel.getDims().getAsRange<DimAttr>())
+      dims.push_back(expect(dim));
+    kernel.setDimsAttr(ArrayAttr::get(kernel.getContext(), dims));
+    kernel.walk([&](DimOp dim) { dim.setDimAttr(expect(dim.getDim())); });
+  }
+}
+
 bool Compiler::elaborate() {
   Phase phase(options, "elaborate");
   ElaborateOptions request;
@@ -99,6 +128,7 @@ bool Compiler::elaborate() {
   }
   manifest = std::move(result->manifest);
   choices = std::move(result->choices);
+  setExpectedExtents(*module, choices);
   manifest.compiler = getCompilerVersion();
   manifest.target = options.target;
   manifest.cpu = options.isCPU() ? options.cpu : "";
