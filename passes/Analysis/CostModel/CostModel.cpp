@@ -231,7 +231,7 @@ ProgramTime Estimator::getProgramTime() const {
   double cacheShare = target.cache / double(target.processors) * 1e3; // bytes a microsecond
   double memoryShare = target.memory / double(target.processors) * 1e3;
   // Warpgroups, or blocks beside each other, take turns: one multiplies while the other computes.
-  double overlapping = double(std::max<int64_t>(resources.launched / 4, 1));
+  double warpgroups = double(std::max<int64_t>(resources.launched / 4, 1));
   double exchange = exchangeTime * std::sqrt(double(resources.warps) / 4.0);
   for (const LoopWork &loop : work.loops) {
     if (loop.trips <= 0 || loop.runs <= 0)
@@ -245,6 +245,8 @@ ProgramTime Estimator::getProgramTime() const {
        : access.feedsDot ? filled
                          : loaded) += access.feedsDot ? bytes : bytes * access.useful;
     }
+    // Those that all compute the same wait for the same.
+    double overlapping = warpgroups / std::min(getRepetition(loop), warpgroups);
     double arithmetic = getArithmeticTime(loop);
     const DotWork *held = findHeldProduct(loop, resources);
     time.tensor += tensor;
