@@ -94,7 +94,11 @@ int64_t tile::gpu::getProgramsPerProcessor(Operation *loop, const GPUCard &card)
         bytes += tile.getNumElements() * std::max(tile.getElementTypeBitWidth(), 8u) / 8;
     return isa<DotOp>(op) ? WalkResult::interrupt() : WalkResult::advance();
   });
-  if (products.wasInterrupted() || bytes == 0)
+  // Copies run ahead, so that one program keeps its share of memory busy; more would only have more
+  // states to merge.
+  if (products.wasInterrupted())
+    return 1;
+  if (bytes == 0)
     return least;
   // Twice, as a program asks for nothing while it computes.
   return std::clamp(int64_t(std::ceil(2 * getBytesInFlight(card) / double(bytes))), least, most);

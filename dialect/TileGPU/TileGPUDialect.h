@@ -30,7 +30,7 @@ namespace tile::gpu {
 /// error at `op`.
 const GPUTarget *getTarget(mlir::Operation *op);
 
-/// Programs of a split loop that should share a multiprocessor. Two where copies run ahead of
+/// Programs of a split loop that should share a multiprocessor. One where copies run ahead of
 /// products. Elsewhere a program waits for each trip's loads: as many programs, at most 8, as ask
 /// for twice the bytes that `card` moves in a load's latency, since each spends time on computing.
 int64_t getProgramsPerProcessor(mlir::Operation *loop, const GPUCard &card);

@@ -451,7 +451,7 @@ private:
   }
 
   /// States are read several at a time, so that their latencies overlap, as far as registers allow.
-  /// 64 registers of a thread for states under way, 8 states at most.
+  /// 64 registers of a thread for states under way, 16 states at most.
   int64_t countLoadsAhead(ArrayRef<Value> partials) {
     int64_t elements = 0;
     for (Value partial : partials)
@@ -460,7 +460,7 @@ private:
     if (auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName))
       warps = requested.getInt();
     constexpr int64_t registers = 64;
-    return std::clamp<int64_t>(registers * 32 * warps / elements, 1, 8);
+    return std::clamp<int64_t>(registers * 32 * warps / elements, 1, 16);
   }
 
   /// The states of all busy parts, merged in their order.
