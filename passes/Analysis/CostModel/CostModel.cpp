@@ -33,7 +33,8 @@ constexpr double varying =
 constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warps
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
 constexpr double sharingTime =
-    2.5; ///< of a program that shares a split loop, beside the bytes of all their sums
+    2.2; ///< of a program that shares a split loop, beside the bytes of all their sums
+constexpr double roundTime = 0.6;    ///< of each time that the last one waits for some of them
 constexpr double meetingTime = 1.0;  ///< of a program that shares it as a block of a cluster
 constexpr double meetingRate = 25e3; ///< bytes of its state a microsecond, there and back
 constexpr double reducing =
@@ -132,13 +133,20 @@ double Estimator::getSumBytes() const {
 /// scratch memory, where the last one reads all; or as blocks of a cluster, which read each other's
 /// shared memory, a slice each.
 double Estimator::getSharingTime(double perProcessor) const {
-  double parts = double(countParts()), each = double(target.processors);
-  if (!clustered)
-    return perProcessor * (sharingTime + parts * 3 * getSumBytes() / (target.cache / each * 1e3));
-  double bytes = 0;
-  for (const LoopWork &loop : work.loops)
-    bytes += double(loop.stateBytes);
-  return perProcessor * (meetingTime + bytes / meetingRate);
+  double parts = double(countParts());
+  if (clustered) {
+    double bytes = 0;
+    for (const LoopWork &loop : work.loops)
+      bytes += double(loop.stateBytes);
+    return perProcessor * (meetingTime + bytes / meetingRate);
+  }
+  // As many parts at once as Part.cpp reads, by one multiprocessor: no one else reads then.
+  constexpr double wordsUnderWay = 128, wordBytes = 4, warpThreads = 32, alone = 1.45;
+  double rate = alone * target.cache / double(target.processors) * 1e3;
+  double words = getSumBytes() / (wordBytes * warpThreads * double(resources.warps));
+  double ahead = std::max(1.0, std::floor(wordsUnderWay / std::max(words, 1.0)) - 1);
+  double rounds = std::ceil((parts - 1) / ahead);
+  return perProcessor * (sharingTime + parts * getSumBytes() / rate + (rounds - 1) * roundTime);
 }
 
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not
