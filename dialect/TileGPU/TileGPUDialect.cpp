@@ -154,7 +154,8 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 // Who sets them, in the order of a compilation (dialect/AttributeNames.h says what each means):
 //
 //   target, processors                               Compiler::elaborate
-//   split_parts, split_programs, split_cluster       tile-gpu-split-loops
+//   split_parts, split_programs, split_ahead,
+//     split_cluster                                  tile-gpu-split-loops
 //   exact_products                                   tile-gpu-fuse-exact-products
 //   padded_extents                                   tile-gpu-pad-extents
 //   num_warps                                        tile-gpu-assign-layouts
@@ -195,6 +196,7 @@ static const AttributeSpec specs[] = {
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
     {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
     {splitProgramsName, isNumber<1>, positive, isKernelOrFunction, both},
+    {splitAheadName, isUnit, unit, isKernelOrFunction, both},
     {splitClusterName, isUnit, unit, isKernelOrFunction, both},
     {scratchBytesName, isNumber<1>, positive, isFunction, aFunction},
     {scratchArgumentName, isNumber<0>, notNegative, isFunction, aFunction},

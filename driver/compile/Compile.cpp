@@ -32,6 +32,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
+#include "passes/TileGPU/PartCount.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -263,17 +264,27 @@ static void fillTensorMaps(runtime::Kernel &kernel, ArrayAttr maps) {
   }
 }
 
-/// As many parts as make `wanted` programs of a grid, 1 to `most`: as the kernel itself computes.
+/// Arithmetic of countParts() on expressions of the manifest.
+struct ExprMath {
+  using Value = runtime::Expr;
+  using Op = runtime::Expr::Op;
+  static Value constant(int64_t value) { return Value(value); }
+  static Value mul(Value a, Value b) { return Value::make(Op::Mul, a, b); }
+  static Value div(Value a, Value b) { return Value::make(Op::Div, a, b); }
+  static Value min(Value a, Value b) { return Value::make(Op::Min, a, b); }
+  static Value max(Value a, Value b) { return Value::make(Op::Max, a, b); }
+};
+
+/// The number of parts on a grid: as the kernel itself computes it.
 static runtime::Expr getSplitParts(const std::vector<runtime::Expr> &grid, int64_t wanted,
-                                   int64_t most) {
+                                   int64_t most, bool ahead) {
   using runtime::Expr;
   using Op = runtime::Expr::Op;
   Expr programs(1);
   for (const Expr &extent : grid)
     programs = Expr::make(Op::Mul, programs,
                           Expr::make(Op::Max, Expr::make(Op::Min, extent, Expr(wanted)), Expr(1)));
-  Expr parts = Expr::make(Op::Div, Expr(wanted), programs);
-  return Expr::make(Op::Max, Expr(1), Expr::make(Op::Min, parts, Expr(most)));
+  return gpu::countParts(ExprMath(), programs, wanted, most, ahead);
 }
 
 /// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums
@@ -281,7 +292,8 @@ static runtime::Expr getSplitParts(const std::vector<runtime::Expr> &grid, int64
 static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
   if (auto parts = function->getAttrOfType<IntegerAttr>(gpu::splitPartsName)) {
     auto programs = function->getAttrOfType<IntegerAttr>(gpu::splitProgramsName);
-    kernel.grid.push_back(programs ? getSplitParts(kernel.grid, programs.getInt(), parts.getInt())
+    kernel.grid.push_back(programs ? getSplitParts(kernel.grid, programs.getInt(), parts.getInt(),
+                                                   function->hasAttr(gpu::splitAheadName))
                                    : runtime::Expr(parts.getInt()));
   }
   auto bytes = function->getAttrOfType<IntegerAttr>(gpu::scratchBytesName);

@@ -23,6 +23,7 @@
 #include "dialect/Tile/Accumulation.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Convert/Reduction.h"
+#include "passes/TileGPU/PartCount.h"
 #include "passes/TileGPU/ProgramGrid.h"
 #include "passes/TileGPU/SplitSlices.h"
 
@@ -79,6 +80,20 @@ struct SplitLoop {
   SmallVector<ReduceKind> kinds; // empty with `merge`
   int64_t parts;                 // at most, if wanted
   int64_t wanted = 0;            // programs that the launch should have; 0: `parts` parts
+  bool ahead = false;            // copies run ahead of the loop's products
+};
+
+/// Arithmetic of countParts() on indices that are not negative.
+struct IndexMath {
+  using Value = mlir::Value;
+  OpBuilder &b;
+  Location loc;
+
+  Value constant(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+  Value mul(Value x, Value y) { return arith::MulIOp::create(b, loc, x, y); }
+  Value div(Value x, Value y) { return arith::DivUIOp::create(b, loc, x, y); }
+  Value min(Value x, Value y) { return arith::MinUIOp::create(b, loc, x, y); }
+  Value max(Value x, Value y) { return arith::MaxUIOp::create(b, loc, x, y); }
 };
 
 /// Steps in order: number of the tile, the new axis, stores before the loop, bounds, initial
@@ -121,6 +136,8 @@ public:
     // The launcher allocates scratch memory by these.
     if (split.wanted)
       kernel->setAttr(splitProgramsName, b.getI64IntegerAttr(split.wanted));
+    if (split.ahead)
+      kernel->setAttr(splitAheadName, b.getUnitAttr());
   }
 
 private:
@@ -142,10 +159,7 @@ private:
           arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, extent, wanted), one);
       programs = arith::MulIOp::create(b, loc, programs, bounded);
     }
-    // As many parts as bring the launch to the wanted number of programs, 1 to `parts`.
-    Value count = arith::DivUIOp::create(b, loc, wanted, programs);
-    return arith::MaxUIOp::create(b, loc, one,
-                                  arith::MinUIOp::create(b, loc, count, constant(parts)));
+    return tile::gpu::countParts(IndexMath{b, loc}, programs, split.wanted, parts, split.ahead);
   }
 
   // The parts' axis is the last, hence the fastest: parts of a tile run at about the same time.
@@ -524,10 +538,14 @@ struct TileGPUSplitLoops : tile::impl::TileGPUSplitLoopsBase<TileGPUSplitLoops> 
   }
 
   void splitLoop(KernelOp kernel, scf::ForOp loop) {
-    SplitLoop split{loop, getMerge(loop), {}, 0, 0};
+    SplitLoop split{loop, getMerge(loop), {}, 0};
     split.parts = loop->getAttrOfType<IntegerAttr>(splitName).getInt();
-    if (loop->hasAttr(splitAutomaticName) && !(split.wanted = getLaunchPrograms(loop)))
-      return signalPassFailure();
+    if (loop->hasAttr(splitAutomaticName)) {
+      split.wanted = getLaunchPrograms(loop);
+      if (!split.wanted)
+        return signalPassFailure();
+      split.ahead = getProgramsPerProcessor(loop, getCard(*getTarget(kernel))) == 1;
+    }
     loop->removeAttr(splitName);
     loop->removeAttr(splitAutomaticName);
     // Each carried value must accumulate by one kind; a value that does not leaves `kinds` short,

@@ -1,5 +1,5 @@
-"""Split loops whose parts are a cluster, on an emulated GPU, against NumPy: the kernels of
-Inputs/split_clusters.tile. Argument: tilec."""
+"""Split loops whose parts are a cluster, or as many as the launch makes, on an emulated GPU, against
+NumPy: the kernels of Inputs/split_clusters.tile. Argument: tilec."""
 
 import os
 import subprocess
@@ -95,5 +95,12 @@ for parts, length, columns in ((8, 50, 256), (8, 5, 17), (4, 1, 3), (2, 9, 100))
     expect("best value", found["value"], x.max(axis=0))
     expect("best place", found["place"], x.argmax(axis=0))
     expect("best count", found["count"], np.full(columns, length))
+
+# 33, 2, 3, 2 and 1 parts for 132 multiprocessors.
+for programs in (4, 66, 70, 99, 100):
+    x = normal(programs, 16, 520).astype(np.float16)
+    found = run("counted", {"x": x}, {"y": np.zeros((programs, 16, 16), np.float32)})
+    wanted = np.einsum("bik,bjk->bij", x.astype(np.float64), x.astype(np.float64))
+    expect(f"counted {programs}", found["y"], wanted, 1e-4)
 
 print(f"{checked} numbers, {failed} failed")

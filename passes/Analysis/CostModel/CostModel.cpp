@@ -33,7 +33,8 @@ constexpr double varying =
 constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warps
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
 constexpr double sharingTime =
-    2.2; ///< of a program that shares a split loop, beside the bytes of all their sums
+    2.5; ///< of a program that shares a split loop, beside the bytes of all their sums
+constexpr double sharingRate = 3e6;  ///< bytes of sums a microsecond that all leave together
 constexpr double roundTime = 0.6;    ///< of each time that the last one waits for some of them
 constexpr double meetingTime = 1.0;  ///< of a program that shares it as a block of a cluster
 constexpr double meetingRate = 25e3; ///< bytes of its state a microsecond, there and back
@@ -146,7 +147,9 @@ double Estimator::getSharingTime(double perProcessor) const {
   double words = getSumBytes() / (wordBytes * warpThreads * double(resources.warps));
   double ahead = std::max(1.0, std::floor(wordsUnderWay / std::max(words, 1.0)) - 1);
   double rounds = std::ceil((parts - 1) / ahead);
-  return perProcessor * (sharingTime + parts * getSumBytes() / rate + (rounds - 1) * roundTime);
+  double written = double(work.programs) * parts * getSumBytes() / sharingRate;
+  return written +
+         perProcessor * (sharingTime + parts * getSumBytes() / rate + (rounds - 1) * roundTime);
 }
 
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not

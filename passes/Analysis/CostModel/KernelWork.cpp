@@ -10,6 +10,7 @@
 #include "passes/Analysis/IndexEvaluation.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/HeldOperand.h"
+#include "passes/TileGPU/PartCount.h"
 #include "passes/TileGPU/SplitSlices.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -165,12 +166,12 @@ void Counter::addLoops(Region &region, int parent) {
       LoopWork &loop = work.loops.emplace_back();
       loop.parent = parent;
       if (auto split = op.getAttrOfType<IntegerAttr>(splitName)) {
-        int64_t programs =
-            limits.processors *
-            (limits.target ? gpu::getProgramsPerProcessor(&op, getCard(*limits.target)) : 1);
+        int64_t perProcessor =
+            limits.target ? gpu::getProgramsPerProcessor(&op, getCard(*limits.target)) : 1;
         loop.split = op.hasAttr(splitAutomaticName)
-                         ? std::clamp<int64_t>(programs / std::max<int64_t>(work.programs, 1), 1,
-                                               split.getInt())
+                         ? gpu::countParts(gpu::IntegerMath(), std::max<int64_t>(work.programs, 1),
+                                           limits.processors * perProcessor, split.getInt(),
+                                           perProcessor == 1)
                          : split.getInt();
         auto range = dyn_cast<scf::ForOp>(op);
         if (range && loop.split > 1 && !op.hasAttr(splitAutomaticName) &&

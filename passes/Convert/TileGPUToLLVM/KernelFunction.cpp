@@ -127,6 +127,8 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(gpu::splitClusterName, isCluster);
   if (auto padded = kernel->getAttr(gpu::paddedExtentsName))
     function->setAttr(gpu::paddedExtentsName, padded);
+  if (auto ahead = kernel->getAttr(gpu::splitAheadName))
+    function->setAttr(gpu::splitAheadName, ahead);
   if (auto programs = kernel->getAttr(gpu::splitProgramsName))
     function->setAttr(gpu::splitProgramsName, programs);
   // Of split loops the size is known when their records are laid out (Part.cpp).
