@@ -103,8 +103,8 @@ inline constexpr llvm::StringLiteral splitPartsName = "tile_gpu.split_parts";
 /// Of a kernel and its function whose parts the launch decides on: as many as make this number of
 /// programs, and at most tile_gpu.split_parts (i64). By tile-gpu-split-loops.
 inline constexpr llvm::StringLiteral splitProgramsName = "tile_gpu.split_programs";
-/// Of such a kernel and its function, where copies run ahead of the loop's products: the parts bring
-/// a launch to that number once (unit). By tile-gpu-split-loops.
+/// Of such a kernel and its function, where copies run ahead of the loop's products: that number is
+/// one for each multiprocessor (unit). By tile-gpu-split-loops.
 inline constexpr llvm::StringLiteral splitAheadName = "tile_gpu.split_ahead";
 /// Of a kernel and its function whose parts are the blocks of a cluster, as many as
 /// tile_gpu.split_parts says: they read each other's shared memory (unit). By

@@ -1,5 +1,5 @@
-"""Split loops whose parts are a cluster, or as many as the launch makes, on an emulated GPU, against
-NumPy: the kernels of Inputs/split_clusters.tile. Argument: tilec."""
+"""Split loops whose parts are a cluster, or as many as the launch makes, on an emulated GPU,
+against NumPy: the kernels of Inputs/split_clusters.tile. Argument: tilec."""
 
 import os
 import subprocess
