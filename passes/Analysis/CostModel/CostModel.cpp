@@ -34,10 +34,10 @@ constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warp
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
 constexpr double sharingTime =
     2.5; ///< of a program that shares a split loop, beside the bytes of all their sums
-constexpr double sharingRate = 3e6;  ///< bytes of sums a microsecond that all leave together
-constexpr double roundTime = 0.6;    ///< of each time that the last one waits for some of them
-constexpr double meetingTime = 1.0;  ///< of a program that shares it as a block of a cluster
-constexpr double meetingRate = 25e3; ///< bytes of its state a microsecond, there and back
+constexpr double sharingRate = 2.0e6; ///< bytes of sums a microsecond that all leave together
+constexpr double roundTime = 0.6;     ///< of each time that the last one waits for some of them
+constexpr double meetingTime = 3.5;   ///< of a program that shares it as a block of a cluster
+constexpr double meetingRate = 25e3;  ///< bytes of its state a microsecond, there and back
 constexpr double reducing =
     0.25; ///< of a trip whose products wait for what is reduced from others, as in attention
 constexpr double spillTime = 0.005;    ///< of a program's time, for each register that is missing
@@ -141,9 +141,9 @@ double Estimator::getSharingTime(double perProcessor) const {
       bytes += double(loop.stateBytes);
     return perProcessor * (meetingTime + bytes / meetingRate);
   }
-  // As many parts at once as Part.cpp reads, by one multiprocessor: no one else reads then.
-  constexpr double wordsUnderWay = 128, wordBytes = 4, warpThreads = 32, alone = 1.45;
-  double rate = alone * target.cache / double(target.processors) * 1e3;
+  // As many parts at once as Part.cpp reads, by one multiprocessor.
+  constexpr double wordsUnderWay = 128, wordBytes = 4, warpThreads = 32;
+  double rate = target.cache / double(target.processors) * 1e3;
   double words = getSumBytes() / (wordBytes * warpThreads * double(resources.warps));
   double ahead = std::max(1.0, std::floor(wordsUnderWay / std::max(words, 1.0)) - 1);
   double rounds = std::ceil((parts - 1) / ahead);
