@@ -476,8 +476,6 @@ CostEstimate Estimator::run() {
     });
     chain *= hidden ? pairWaitHidden : pairWait;
   }
-  if (countParts() > 1)
-    chain += getSharingTime(perProcessor);
   bool onTensorCores = llvm::any_of(work.loops, [](const LoopWork &loop) {
     return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.tensorCores; });
   });
@@ -499,6 +497,8 @@ CostEstimate Estimator::run() {
       target.launch;
   if (getPairAxis())
     microseconds += pairLaunch + pairRound * rounds;
+  if (countParts() > 1) // once memory and products are done with
+    microseconds += getSharingTime(perProcessor);
   if (work.longest > 1) // the longest program may be the last to start
     microseconds += 0.3 * (work.longest - 1) * program.chain;
   microseconds *= 1 + lengthPrice * getCodeLength();
