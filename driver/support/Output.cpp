@@ -22,14 +22,33 @@ namespace tile {
 
 namespace {
 
+/// Makes a file beside `path` that a signal removes: its name is registered before it exists, since
+/// a signal may come in between.
+std::error_code createPending(const std::string &path, int &fd, std::string &temporary) {
+  constexpr unsigned attempts = 128;
+  std::error_code error;
+  for (unsigned i = 0; i < attempts; ++i) {
+    SmallString<128> name;
+    sys::fs::createUniquePath(path + ".%%%%%%%%.tmp", name, /*MakeAbsolute=*/false);
+    sys::RemoveFileOnSignal(name);
+    error = sys::fs::openFileForWrite(name, fd, sys::fs::CD_CreateNew);
+    if (!error) {
+      temporary = name.str().str();
+      return {};
+    }
+    sys::DontRemoveFileOnSignal(name);
+    if (error != std::errc::file_exists)
+      break;
+  }
+  return error;
+}
+
 /// A file under its temporary name; removed at the end, or by a signal, unless renamed.
 /// Owns the file until rename() succeeds: each way out of writeFiles in between removes it.
 struct Pending {
   std::string temporary, path;
   Pending(std::string temporary, std::string path)
-      : temporary(std::move(temporary)), path(std::move(path)) {
-    sys::RemoveFileOnSignal(this->temporary);
-  }
+      : temporary(std::move(temporary)), path(std::move(path)) {}
   Pending(Pending &&other) noexcept
       : temporary(std::move(other.temporary)), path(std::move(other.path)) {
     other.temporary.clear();
@@ -154,12 +173,11 @@ bool writeFiles(const std::vector<OutputFile> &files, Session &session) {
       continue;
     if (sys::fs::is_directory(file.path))
       return fail(file, std::make_error_code(std::errc::is_a_directory));
-    SmallString<128> temporary;
+    std::string temporary;
     int fd;
-    if (std::error_code error =
-            sys::fs::createUniqueFile(file.path + ".%%%%%%%%.tmp", fd, temporary))
+    if (std::error_code error = createPending(file.path, fd, temporary))
       return fail(file, error);
-    pending.emplace_back(temporary.str().str(), file.path);
+    pending.emplace_back(std::move(temporary), file.path);
     std::error_code error = writeAll(fd, file.bytes);
     if (::close(fd) != 0 && !error)
       error = std::error_code(errno, std::generic_category());
