@@ -56,11 +56,10 @@ constexpr double groupWait = 0.05; ///< of a stage that the computing warps have
 
 constexpr double splitSectors =
     1.85; ///< of the cache's bytes, for rows that TMA fetches from within a sector of 32 bytes on
-constexpr double pairLaunch = 1.6; ///< microseconds more of a launch in clusters of two
-constexpr double pairRound = 0.4;  ///< of each program, whose slots two blocks release
-constexpr double pairWait = 1.12;  ///< of a program's chain: each block waits for the other
-constexpr double pairWaitHidden =
-    1.03; ///< the same where both wait for rows that split sectors, or compute beside products
+constexpr double pairLaunch = 1.6;     ///< microseconds more of a launch in clusters of two
+constexpr double pairRound = 0.4;      ///< of each program, whose slots two blocks release
+constexpr double pairWait = 1.12;      ///< of a program's chain: each block waits for the other
+constexpr double pairWaitForL2 = 1.03; ///< the same where both wait for rows that split sectors
 
 constexpr int64_t schedulers = 4; ///< of a multiprocessor; each issues for one warp at a time
 
@@ -467,15 +466,15 @@ CostEstimate Estimator::run() {
   if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other
                                                     // blocks from the tensor cores too
     chain = std::max(chain, tensor + arithmetic);
-  if (getPairAxis()) {
-    bool hidden = llvm::any_of(work.loops, [](const LoopWork &loop) {
-      return (!loop.dots.empty() && loop.slots > 0) ||
-             llvm::any_of(loop.accesses, [](const AccessWork &access) {
-               return access.feedsDot && access.splitsSectors;
-             });
-    });
-    chain *= hidden ? pairWaitHidden : pairWait;
-  }
+  if (getPairAxis())
+    chain *= llvm::any_of(work.loops,
+                          [](const LoopWork &loop) {
+                            return llvm::any_of(loop.accesses, [](const AccessWork &access) {
+                              return access.feedsDot && access.splitsSectors;
+                            });
+                          })
+                 ? pairWaitForL2
+                 : pairWait;
   bool onTensorCores = llvm::any_of(work.loops, [](const LoopWork &loop) {
     return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.tensorCores; });
   });
