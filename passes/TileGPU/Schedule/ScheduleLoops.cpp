@@ -17,15 +17,12 @@
 // and fills in what is open. A schedule that a loop has already is kept.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Report/Declined.h"
-#include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/Schedule/IssueOrder.h"
 #include "passes/TileGPU/Schedule/ProductParts.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 #include "passes/TileGPU/Schedule/Staging.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Pass/Pass.h"
 
 namespace tile {
@@ -52,11 +49,6 @@ constexpr int64_t mostRegistersOfVectors = 32;
 /// Registers of a thread that a product's operand may take beside the tile that it is converted
 /// from, where products leave few free.
 constexpr int64_t mostRegistersOfCopies = 16;
-
-/// Arithmetic beside products, in issue slots for a clock of theirs, that warpgroups need no turns
-/// for: each computes under the others' products in whatever order they come, and a turn is a wait
-/// more.
-constexpr double littleArithmetic = 0.3;
 
 /// Why the products of a trip must be waited for one by one; empty if they may be in flight.
 std::string whyNotInFlight(const LoopSchedule &schedule, Block &body) {
@@ -142,38 +134,6 @@ bool computesBeside(const LoopSchedule &schedule, Block &body) {
   return found;
 }
 
-/// True if a trip has one product, and what is computed of its result takes few issue slots of a
-/// warp's scheduler for the clocks that the product keeps the tensor cores busy.
-bool computesLittle(const LoopSchedule &schedule, Block &body) {
-  if (!llvm::hasSingleElement(schedule.products))
-    return false;
-  constexpr unsigned large = 32;
-  constexpr int64_t function = 8,
-                    bitsOfStep = 256; // slots of an exponential; of K that a step takes
-  int64_t slots = 0, clocks = 0;
-  for (Operation &op : body) {
-    auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
-                                        : RankedTensorType();
-    if (!type || getLayout(type).getNumRegisters() < large)
-      continue;
-    // One instruction with the sum that a product of numbers goes into.
-    if (isa<arith::MulFOp>(op) && op.hasOneUse() &&
-        isa<arith::AddFOp, arith::SubFOp>(*op.user_begin()))
-      continue;
-    if (isa_and_nonnull<math::MathDialect>(op.getDialect()))
-      slots += function * getLayout(type).getNumRegisters();
-    else if (OpTrait::hasElementwiseMappableTraits(&op) || isa<ReduceOp>(op))
-      slots += getLayout(type).getNumRegisters();
-  }
-  // A step of 64 rows takes a clock for every two columns: as many as a thread's registers of sums.
-  for (WgmmaOp product : schedule.products) {
-    MemDescType b = product.getB().getType();
-    clocks += b.getShape()[0] * int64_t(getElementBits(b.getElementType())) / bitsOfStep *
-              getLayout(product.getType()).getNumRegisters();
-  }
-  return slots > 0 && double(slots) <= littleArithmetic * double(clocks);
-}
-
 /// Decides on the products of one trip and the next.
 void scheduleTrip(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) {
   Block &body = *loop.getBody();
@@ -239,8 +199,6 @@ void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers)
   } else if (!consumers.canTakeTurns()) {
     reason = "turns go between four warpgroups at most, and here " +
              std::to_string(consumers.warpgroups) + " compute";
-  } else if (computesLittle(schedule, *loop.getBody())) {
-    reason = "no turns: what is computed beside the product takes little time";
   } else if (reason = whyNoTurns(loop); reason.empty()) {
     schedule.words.turns = true;
     if (consumers.arePair())
