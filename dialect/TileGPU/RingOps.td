@@ -72,7 +72,7 @@ def TileGPU_RingFillOp : TileGPU_Op<"ring_fill", [MemoryEffects<[MemRead, MemWri
   let arguments = (ins TileGPU_BarrierType:$barrier, I1:$when);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$barrier `when` $when attr-dict-with-keyword $body";
-  let hasVerifier = 1;
+  let hasRegionVerifier = 1; // copies of the body are verified before
 }
 
 def TileGPU_RingWaitOp : TileGPU_Op<"ring_wait", [MemoryEffects<[MemRead, MemWrite]>]> {

@@ -747,7 +747,7 @@ LogicalResult RingAcquireOp::verify() {
   return success();
 }
 
-LogicalResult RingFillOp::verify() {
+LogicalResult RingFillOp::verifyRegions() {
   WalkResult result = getBody().walk([&](AsyncCopyOp copy) {
     if (!copy.getMask() && copy.getPositions().empty() &&
         getLayout(cast<RankedTensorType>(copy.getStored())).getNumWarps() <= fillWarps)

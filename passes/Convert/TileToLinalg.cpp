@@ -11,6 +11,7 @@
 #include "passes/Convert/TileToLinalg.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/CPUAttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -202,6 +203,15 @@ static LogicalResult lowerKernel(KernelOp kernel) {
 namespace {
 struct ConvertTileToLinalg : tile::impl::ConvertTileToLinalgBase<ConvertTileToLinalg> {
   void runOnOperation() override {
+    // Their operands would be views that are gone.
+    WalkResult foreign = getOperation().walk([](Operation *op) {
+      if (!isa_and_present<tile::gpu::TileGPUDialect>(op->getDialect()))
+        return WalkResult::advance();
+      op->emitOpError("is for GPUs; code for the CPU comes from the tile dialect alone");
+      return WalkResult::interrupt();
+    });
+    if (foreign.wasInterrupted())
+      return signalPassFailure();
     getOperation().walk([](MergePartsOp merge) { // one program makes all trips of a split loop
       merge->replaceAllUsesWith(merge.getStates());
       merge.erase();

@@ -304,3 +304,17 @@ func.func @part(%a: tensor<64x16xf16, #a>, %b: !tile_gpu.memdesc<32x8xf16, #sb>,
   %d = tile_gpu.wgmma %a, %b from 32, %c : tensor<64x16xf16, #a>, !tile_gpu.memdesc<32x8xf16, #sb>, tensor<64x8xf16, #acc>
   return
 }
+
+// -----
+
+// A copy without its tiles is what is wrong, not the fill around it.
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 32>
+#rows = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [1, 0], [2, 0], [4, 0], [8, 0]], warp = []>
+func.func @fill(%full: !tile_gpu.mbarrier, %when: i1, %v: !tile.view<?x?xf16>, %x: index, %m: !tile_gpu.memdesc<16x16xf16, #shared>) {
+  tile_gpu.ring_fill %full when %when {
+    // expected-error @+1 {{requires attribute 'stored'}}
+    tile_gpu.async_copy %v[%x, %x] into %m {sizes = array<i64: 16, 16>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>,
+      in_bounds = array<i1: false, false>, tile = tensor<16x16xf16, #rows>} : !tile.view<?x?xf16>, !tile_gpu.memdesc<16x16xf16, #shared>
+  }
+  return
+}
