@@ -40,7 +40,9 @@ constexpr double meetingTime = 3.5;   ///< of a program that shares it as a bloc
 constexpr double meetingRate = 25e3;  ///< bytes of its state a microsecond, there and back
 constexpr double reducing =
     0.25; ///< of a trip whose products wait for what is reduced from others, as in attention
-constexpr double spillTime = 0.005;    ///< of a program's time, for each register that is missing
+constexpr double spillTime = 0.005; ///< of a program's time, for each register that is missing
+constexpr double idlePrice = 0.01;  ///< of the time, where no multiprocessor has a program: of two
+                                    ///< choices as good, the one that keeps more of them busy
 constexpr double lengthPrice = 2.5e-5; ///< of the time, for each slot of a thread's code: of two
                                        ///< choices as good, the shorter one
 constexpr double operandSlots =
@@ -500,6 +502,7 @@ CostEstimate Estimator::run() {
     microseconds += getSharingTime(perProcessor);
   if (work.longest > 1) // the longest program may be the last to start
     microseconds += 0.3 * (work.longest - 1) * program.chain;
+  microseconds *= 1 + idlePrice * std::max(0.0, 1 - programs / double(target.processors));
   microseconds *= 1 + lengthPrice * getCodeLength();
   found.milliseconds = found.valid ? microseconds * 1e-3 : std::numeric_limits<double>::infinity();
   return found;

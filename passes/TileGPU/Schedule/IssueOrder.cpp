@@ -36,7 +36,7 @@ static bool isLargeVector(Operation &op) {
   constexpr int64_t most = 16;
   auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
                                       : RankedTensorType();
-  return type && type.getRank() == 1 && getLayout(type).getNumRegisters() > most;
+  return type && type.getRank() == 1 && hasLayout(type) && getLayout(type).getNumRegisters() > most;
 }
 
 /// True for what may change its place among operations that it neither feeds nor needs.

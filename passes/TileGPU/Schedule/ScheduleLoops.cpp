@@ -128,7 +128,7 @@ bool computesBeside(const LoopSchedule &schedule, Block &body) {
       return false; // a barrier for all
     auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
                                         : RankedTensorType();
-    found |= type && OpTrait::hasElementwiseMappableTraits(&op) &&
+    found |= type && hasLayout(type) && OpTrait::hasElementwiseMappableTraits(&op) &&
              getLayout(type).getNumRegisters() >= many;
   }
   return found;

@@ -123,7 +123,7 @@ static void collectFactors(Staging &found) {
           pending.push_back(def);
       } else if (!llvm::is_contained(found.factors, operand)) {
         auto type = dyn_cast<RankedTensorType>(operand.getType());
-        found.factorRegisters += type ? getLayout(type).getNumRegisters() : 1;
+        found.factorRegisters += type && hasLayout(type) ? getLayout(type).getNumRegisters() : 1;
         found.factors.push_back(operand);
       }
     }

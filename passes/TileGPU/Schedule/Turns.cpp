@@ -55,7 +55,7 @@ static bool computesMuch(Operation &op) {
   constexpr unsigned many = 32;
   auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
                                       : RankedTensorType();
-  return type && OpTrait::hasElementwiseMappableTraits(&op) &&
+  return type && hasLayout(type) && OpTrait::hasElementwiseMappableTraits(&op) &&
          getLayout(type).getNumRegisters() >= many;
 }
 
