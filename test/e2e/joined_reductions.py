@@ -1,43 +1,14 @@
 """Reductions that exchange between warps together, on an emulated GPU, against NumPy: the kernels
 of Inputs/joined_reductions.tile. Argument: tilec."""
 
-import os
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
+from numpy_numbers import Numbers
 
-TILEC = sys.argv[1]
-SOURCE = os.path.join(
-    os.path.dirname(os.path.abspath(__file__)), "Inputs", "joined_reductions.tile"
-)
 random = np.random.default_rng(0)
-checked = failed = 0
-
-
-def run(kernel, inputs, outputs, *options):
-    with tempfile.TemporaryDirectory(prefix="tile-joined-reductions-") as folder:
-        line = [TILEC, "run", SOURCE, "--kernel", kernel, "--device", "cuda", *options]
-        results = {}
-        for key, value in {**inputs, **outputs}.items():
-            path = os.path.join(folder, key + ".npy")
-            np.save(path, value)
-            line += ["--arg", f"{key}={path}"]
-            if key in outputs:
-                results[key] = os.path.join(folder, key + ".out.npy")
-                line += ["--out", f"{key}={results[key]}"]
-        subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
-        return {key: np.load(path) for key, path in results.items()}
-
-
-def expect(what, found, wanted, tolerance=0.0):
-    global checked, failed
-    right = abs(found.astype(np.float64) - wanted) <= tolerance * np.maximum(abs(wanted), 1.0)
-    checked += right.size
-    failed += np.count_nonzero(~right)
-    if not right.all():
-        print("FAIL", what, "at", np.flatnonzero(~right)[:8])
+numbers = Numbers(sys.argv[1], "joined_reductions.tile")
+run, expect = numbers.run, numbers.expect
 
 
 for dtype, name in ((np.float16, "f16"), (np.float32, "f32")):
@@ -71,5 +42,4 @@ expect("across", found["across"], v.max(axis=1))
 expect("most", found["most"], z.max(axis=0))
 expect("whole", found["whole"], np.array([v.sum(), v.min()]), 1e-4)
 expect("both", found["both"], (v > -2).all(axis=0))
-print(f"{checked} numbers, {failed} failed")
-sys.exit(failed > 0)
+sys.exit(numbers.finish())

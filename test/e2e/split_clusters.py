@@ -1,41 +1,14 @@
 """Split loops whose parts are a cluster, or as many as the launch makes, on an emulated GPU,
 against NumPy: the kernels of Inputs/split_clusters.tile. Argument: tilec."""
 
-import os
-import subprocess
 import sys
-import tempfile
 
 import numpy as np
+from numpy_numbers import Numbers
 
-TILEC = sys.argv[1]
-SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs", "split_clusters.tile")
 random = np.random.default_rng(0)
-checked = failed = 0
-
-
-def run(kernel, inputs, outputs, *options):
-    with tempfile.TemporaryDirectory(prefix="tile-split-clusters-") as folder:
-        line = [TILEC, "run", SOURCE, "--kernel", kernel, "--device", "cuda", *options]
-        results = {}
-        for key, value in {**inputs, **outputs}.items():
-            path = os.path.join(folder, key + ".npy")
-            np.save(path, value)
-            line += ["--arg", f"{key}={path}"]
-            if key in outputs:
-                results[key] = os.path.join(folder, key + ".out.npy")
-                line += ["--out", f"{key}={results[key]}"]
-        subprocess.run(line, check=True, stdout=subprocess.DEVNULL)
-        return {key: np.load(path) for key, path in results.items()}
-
-
-def expect(what, found, wanted, tolerance=0.0):
-    global checked, failed
-    right = abs(found.astype(np.float64) - wanted) <= tolerance * np.maximum(abs(wanted), 1.0)
-    checked += right.size
-    failed += np.count_nonzero(~right)
-    if not right.all():
-        print("FAIL", what, "at", np.flatnonzero(~right)[:8])
+numbers = Numbers(sys.argv[1], "split_clusters.tile")
+run, expect = numbers.run, numbers.expect
 
 
 def normal(*shape):
@@ -103,4 +76,4 @@ for programs in (4, 66, 70, 99, 100):
     wanted = np.einsum("bik,bjk->bij", x.astype(np.float64), x.astype(np.float64))
     expect(f"counted {programs}", found["y"], wanted, 1e-4)
 
-print(f"{checked} numbers, {failed} failed")
+sys.exit(numbers.finish())
