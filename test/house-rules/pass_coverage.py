@@ -29,7 +29,7 @@ ALONE = {
     "tile-gpu-defer-reductions": 'needs `fp("fast")` and rows that are read block by block',
     "tile-gpu-expand-tf32x3": "answers `precision: tf32x3`, which no file asks for by itself",
     "tile-gpu-fit-launch": "answers `occupancy` and `maxreg` beyond what a target has",
-    "tile-gpu-multicast": "answers `cluster(2)`, which the cost model chooses for long loops",
+    "tile-gpu-multicast": "answers `cluster(2)`, which the cost model chooses of a `tune` clause",
     "tile-gpu-prefetch-coordinates": "needs `persistent`, and places that come from tiles",
     "tile-gpu-schedule-tiles-dynamically": "needs `persistent`, and programs of unequal length",
     "tile-gpu-rescale-lazily": "needs factors that the source selects from 1 and something else",
