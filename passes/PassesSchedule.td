@@ -32,6 +32,25 @@ def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
       "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUJoinProducts : Pass<"tile-gpu-join-products", "::mlir::ModuleOp"> {
+  let summary = "multiply one tile by several fetched ones at once";
+  let description = [{
+    Products by wgmma of a loop's body with the same first operand, whose second operands are
+    fetched by TMA and whose sums the loop carries from zero, become one product of up to 128
+    columns: its second operand is `tile_gpu.memdesc_join` of the fetched tiles, its sum one
+    variable of the loop, of which `tile_gpu.extract_part` makes the old ones behind the loop.
+    ```mlir
+    %p = tile_gpu.wgmma %a, %b, %g
+    %q = tile_gpu.wgmma %a, %c, %u
+    // becomes
+    %m = tile_gpu.memdesc_join %b, %c {dim = 1 : i64}
+    %r = tile_gpu.wgmma %a, %m, %gu
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUPipelineCopies : Pass<"tile-gpu-pipeline-copies", "::mlir::ModuleOp"> {
   let summary = "copy operands of a loop's products to shared memory some trips ahead (cp.async)";
   let description = [{

@@ -100,6 +100,7 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   addCleanup(pm);
   pm.addPass(createTileGPUDeferRowSums());
   pm.addPass(createTileGPUUseTma());
+  pm.addPass(createTileGPUJoinProducts());
   pm.addPass(createTileGPUFitLaunch());
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUSetEvictionPolicies());

@@ -22,12 +22,19 @@ SharedLayout getSharedLayout(MemDescType type) {
 /// Tiles begin at multiples of 1024 bytes, which swizzles and TMA need; the bytes that copies bring
 /// are those of tiles alone, without the gaps.
 RingLayout::RingLayout(RingType type) : stages(type.getStages()) {
-  for (MemDescType tile : type.getTiles()) {
+  ArrayRef<MemDescType> tiles = type.getTiles();
+  for (size_t begin = 0, end = 0; begin < tiles.size(); begin = end) {
+    MemDescType tile = tiles[begin];
+    while (end < tiles.size() && tiles[end] == tile)
+      ++end;
     int64_t bytes = llvm::alignTo(getSharedLayout(tile).getBytes(), 1024);
-    tileOffsets.push_back(barriers);
-    tileStrides.push_back(bytes);
-    tileBytes.push_back(getSharedLayout(tile).getUsedBytes());
-    barriers += stages * bytes;
+    for (size_t i = begin; i < end; ++i) {
+      tileOffsets.push_back(barriers + int64_t(i - begin) * bytes);
+      tileStrides.push_back(int64_t(end - begin) * bytes);
+      tileBytes.push_back(bytes);
+      transferredBytes.push_back(getSharedLayout(tile).getUsedBytes());
+    }
+    barriers += stages * int64_t(end - begin) * bytes;
   }
 }
 
@@ -332,6 +339,62 @@ LocalSlotsOp getSlotsOwner(Value memory) {
 int64_t getSlotStride(SlotsType type) {
   SharedLayout layout = getSharedLayout(type.getTile());
   return llvm::alignTo(layout.getBytes(), layout.getAlignment());
+}
+
+/// Whether tiles are fetched, and so get a slot of a ring, or are neighbours in a slot.
+static bool areNeighbours(ValueRange tiles) {
+  OpResult before;
+  for (Value tile : tiles) {
+    while (auto permute = tile.getDefiningOp<MemDescPermuteOp>())
+      tile = permute.getSource();
+    auto result = dyn_cast<OpResult>(tile);
+    if (!result || !isa<TmaFetchOp, RingWaitOp>(result.getOwner()))
+      return false;
+    if (before && (isa<RingWaitOp>(before.getOwner()) || isa<RingWaitOp>(result.getOwner())) &&
+        (before.getOwner() != result.getOwner() ||
+         result.getResultNumber() != before.getResultNumber() + 1))
+      return false;
+    before = result;
+  }
+  return true;
+}
+
+/// Offsets are linear in the bits of a position, so those within a part and those that number the
+/// parts decide.
+bool MemDescJoinOp::follow(MemDescType part, MemDescType whole, int64_t dim) {
+  int64_t extent = part.getShape()[dim];
+  SharedLayout one = getSharedLayout(part), all = getSharedLayout(whole);
+  if (!llvm::all_of(whole.getShape(), llvm::isPowerOf2_64) || one.getBytes() % one.getAlignment())
+    return false;
+  for (size_t d = 0; d < whole.getShape().size(); ++d)
+    for (int64_t bit = 1; bit < whole.getShape()[d]; bit *= 2) {
+      SmallVector<int64_t> coord(whole.getShape().size(), 0);
+      bool beyond = int64_t(d) == dim && bit >= extent;
+      coord[d] = bit;
+      int64_t offset = all.getOffset(coord);
+      if (beyond ? offset != bit / extent * one.getBytes()
+                 : offset != int64_t(one.getOffset(coord)))
+        return false;
+    }
+  return true;
+}
+
+LogicalResult MemDescJoinOp::verify() {
+  MemDescType source = cast<MemDescType>(getSources().front().getType()), result = getType();
+  size_t rank = source.getShape().size();
+  int64_t dim = getDim();
+  bool valid = dim >= 0 && dim < int64_t(rank) && result.getShape().size() == rank &&
+               source.getElementType() == result.getElementType() &&
+               llvm::all_equal(getSources().getTypes());
+  for (size_t d = 0; valid && d < rank; ++d)
+    valid = result.getShape()[d] ==
+            source.getShape()[d] * (int64_t(d) == dim ? int64_t(getSources().size()) : 1);
+  if (!valid || !follow(source, result, dim))
+    return emitOpError() << "joins tiles whose bytes follow each other, found " << result << " of "
+                         << getSources().size() << " times " << source;
+  if (!areNeighbours(getSources()))
+    return emitOpError("needs tiles that are fetched, or neighbours in the slot of a ring");
+  return success();
 }
 
 /// Decides on stmatrix and on the fence in Shared.cpp.

@@ -14,24 +14,28 @@ unsigned getSharedElementBytes(mlir::Type elementType);
 SharedLayout getSharedLayout(MemDescType type);
 
 /// Where the parts of a ring lie, in bytes from its start: the slots of each tile, then full
-/// barriers, empty barriers, and, where there are no tiles, a scalar for each slot.
+/// barriers, empty barriers, and, where there are no tiles, a scalar for each slot. Slots of tiles
+/// of one type that follow each other are slots of all of these: such tiles are neighbours.
 class RingLayout {
 public:
   explicit RingLayout(RingType type);
+  /// Of a tile of the first slot.
   int64_t getTileOffset(unsigned tile) const { return tileOffsets[tile]; }
-  /// From one slot to the next.
+  /// What a tile takes of a slot.
+  int64_t getTileBytes(unsigned tile) const { return tileBytes[tile]; }
+  /// From a tile's slot to its next one.
   int64_t getTileStride(unsigned tile) const { return tileStrides[tile]; }
   int64_t getFullBarriers() const { return barriers; }
   int64_t getEmptyBarriers() const { return barriers + 8 * stages; }
   int64_t getScalars() const { return barriers + 16 * stages; }
   /// Bytes that copies bring into one slot, in all and for each tile.
-  int64_t getTransferredBytes() const { return llvm::sum_of(tileBytes); }
-  int64_t getTransferredBytes(unsigned tile) const { return tileBytes[tile]; }
+  int64_t getTransferredBytes() const { return llvm::sum_of(transferredBytes); }
+  int64_t getTransferredBytes(unsigned tile) const { return transferredBytes[tile]; }
   int64_t getBytes() const { return barriers + (tileOffsets.empty() ? 24 : 16) * stages; }
 
 private:
   int64_t stages, barriers = 0;
-  llvm::SmallVector<int64_t> tileOffsets, tileStrides, tileBytes;
+  llvm::SmallVector<int64_t> tileOffsets, tileStrides, tileBytes, transferredBytes;
 };
 
 /// What a ring_fill has in shared memory, in bytes from its start: mbarriers by which the

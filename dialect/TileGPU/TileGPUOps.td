@@ -101,6 +101,28 @@ def TileGPU_MemDescPermuteOp : TileGPU_Op<"memdesc_permute", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_MemDescJoinOp : TileGPU_Op<"memdesc_join", [Pure]> {
+  let summary = "tiles in shared memory that lie one behind the other, as one; nothing moves";
+  let description = [{
+    Along `dim` the result has the sources' positions one after the other, in a layout in which
+    their bytes follow each other. The sources are neighbours in the slot of a ring; before there
+    are rings, they are fetched one right after the other, and read by the same operation first.
+    ```mlir
+    %m = tile_gpu.memdesc_join %a, %b {dim = 1 : i64}
+        : !tile_gpu.memdesc<64x64xf16, #s> -> !tile_gpu.memdesc<64x128xf16, #s>
+    ```
+  }];
+  let arguments = (ins Variadic<TileGPU_MemDescType>:$sources, I64Attr:$dim);
+  let results = (outs TileGPU_MemDescType:$result);
+  let assemblyFormat = "$sources attr-dict `:` type($sources) `->` type($result)";
+  let extraClassDeclaration = [{
+    /// Whether tiles of type `part`, one behind the other, lie as `whole` with its extents along
+    /// `dim` does.
+    static bool follow(MemDescType part, MemDescType whole, int64_t dim);
+  }];
+  let hasVerifier = 1;
+}
+
 def TileGPU_UnpackOp : TileGPU_Op<"unpack", [Pure]> {
   let summary = "the two integers of 4 bits in each byte";
   let description = [{

@@ -47,7 +47,7 @@ static json::Array listParts(mlir::Operation *op, int64_t offset) {
     for (auto [t, tile] : enumerate(type.getTiles()))
       for (int64_t s = 0; s < type.getStages(); ++s)
         add("slot " + std::to_string(s) + ": " + nameTile(tile),
-            layout.getTileOffset(t) + s * layout.getTileStride(t), layout.getTileStride(t));
+            layout.getTileOffset(t) + s * layout.getTileStride(t), layout.getTileBytes(t));
     add("barriers", layout.getFullBarriers(), layout.getBytes() - layout.getFullBarriers());
   } else if (auto slots = dyn_cast<gpu::LocalSlotsOp>(op)) {
     int64_t stride = gpu::getSlotStride(slots.getType());

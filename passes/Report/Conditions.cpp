@@ -32,6 +32,8 @@ static constexpr PassCondition conditions[] = {
      "sums of rows that a loop carries on in a product's layout, under fp(\"fast\")"},
     {"tile-gpu-use-tma", true,
      "loads of products' operands, and large stores of products, on targets with TMA"},
+    {"tile-gpu-join-products", true,
+     "products by wgmma of one tile by several that TMA fetches, added up in a loop"},
     {"tile-gpu-fit-launch", false, "occupancy and maxreg beyond what the target has"},
     {"tile-gpu-multicast", true,
      "persistent kernels with cluster(2) whose neighbours load the same"},

@@ -116,7 +116,7 @@ Effects getEffects(Operation *op, const SlotNumbers &numbers) {
     effects.synchronizes = true;
     return effects;
   }
-  if (!isa<MemDescPermuteOp>(op))
+  if (!isa<MemDescPermuteOp, MemDescJoinOp>(op))
     addReads(op, effects.before, numbers);
   // A product that was left in flight has read its operands only now.
   if (auto wait = dyn_cast<WgmmaWaitOp>(op))

@@ -64,13 +64,13 @@ struct Group {
   }
 };
 
-/// Collects who reads `memory`, through permutations.
+/// Collects who reads `memory`, through the views of it, which come before their own views.
 void collectUsers(Value memory, SmallVectorImpl<Operation *> &users,
-                  SmallVectorImpl<MemDescPermuteOp> &permutes) {
+                  SmallVectorImpl<Operation *> &views) {
   for (Operation *user : memory.getUsers()) {
-    if (auto permute = dyn_cast<MemDescPermuteOp>(user)) {
-      permutes.push_back(permute);
-      collectUsers(permute.getResult(), users, permutes);
+    if (isa<MemDescPermuteOp, MemDescJoinOp>(user)) {
+      views.push_back(user);
+      collectUsers(user->getResult(0), users, views);
     } else {
       users.push_back(user);
     }
@@ -135,8 +135,8 @@ private:
     kernel.getBody().walk([&](TmaFetchOp fetch) {
       Block *block = fetch->getBlock();
       SmallVector<Operation *> users;
-      SmallVector<MemDescPermuteOp> permutes;
-      collectUsers(fetch.getResult(), users, permutes);
+      SmallVector<Operation *> views;
+      collectUsers(fetch.getResult(), users, views);
       // The producer fills what no fetch brings.
       llvm::erase_if(users, llvm::IsaPred<AsyncCopyOp>);
       Operation *first = nullptr, *last = nullptr;
@@ -566,11 +566,12 @@ private:
     Operation *after = wait, *read = wait;
     for (auto [fetch, tile] : llvm::zip(group.fetches, wait.getTiles())) {
       SmallVector<Operation *> users;
-      SmallVector<MemDescPermuteOp> permutes;
-      collectUsers(fetch.getResult(), users, permutes);
-      for (MemDescPermuteOp permute : permutes) {
-        permute->moveAfter(after);
-        after = permute;
+      SmallVector<Operation *> views;
+      collectUsers(fetch.getResult(), users, views);
+      for (Operation *view : views) { // a join comes behind its last source
+        if (view != after)
+          view->moveAfter(after);
+        after = view;
       }
       for (Operation *user : users)
         if (Operation *here = fetch->getBlock()->findAncestorOpInBlock(*user);

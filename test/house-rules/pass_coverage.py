@@ -29,6 +29,7 @@ ALONE = {
     "tile-gpu-defer-reductions": 'needs `fp("fast")` and rows that are read block by block',
     "tile-gpu-expand-tf32x3": "answers `precision: tf32x3`, which no file asks for by itself",
     "tile-gpu-fit-launch": "answers `occupancy` and `maxreg` beyond what a target has",
+    "tile-gpu-join-products": "needs tiles of 64 columns or fewer, as `moe` has with `BN=64`",
     "tile-gpu-multicast": "answers `cluster(2)`, which the cost model chooses of a `tune` clause",
     "tile-gpu-prefetch-coordinates": "needs `persistent`, and places that come from tiles",
     "tile-gpu-schedule-tiles-dynamically": "needs `persistent`, and programs of unequal length",

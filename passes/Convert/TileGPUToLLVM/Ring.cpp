@@ -5,9 +5,10 @@
 // phase 0, who waits for an empty one at 1, so that the first round waits for nothing.
 //
 // Shared memory of a ring of n slots (RingLayout): the slots of each tile, then 8 bytes for each
-// barrier; a ring without tiles has 8 bytes of a scalar for each slot behind them.
+// barrier; a ring without tiles has 8 bytes of a scalar for each slot behind them. Tiles of one
+// type that follow each other are neighbours in slots of both (memdesc_join).
 //
-//   | tile 0: slot 0 .. n-1 | tile 1: slot 0 .. n-1 | ... | full[n] | empty[n] | scalar[n]
+//   | tile 0: slot 0 .. n-1 | tiles 1, 2: slot 0 .. n-1 | ... | full[n] | empty[n] | scalar[n]
 //
 //   producer                                     consumers
 //   wait empty[s], phase p ^ 1                   wait full[s], phase p: all bytes have arrived

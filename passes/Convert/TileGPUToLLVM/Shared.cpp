@@ -109,10 +109,20 @@ struct LowerMemDescPermute : OpConversionPattern<MemDescPermuteOp> {
   }
 };
 
+/// The first source's address: the others' bytes follow.
+struct LowerMemDescJoin : OpConversionPattern<MemDescJoinOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(MemDescJoinOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOp(op, adaptor.getSources().front());
+    return success();
+  }
+};
+
 } // namespace
 
 void tile::gpu::populateSharedPatterns(const TypeConverter &converter,
                                        RewritePatternSet &patterns) {
-  patterns.add<LowerLocalAlloc, LowerLocalLoad, LowerExtractPart, LowerMemDescPermute>(
-      converter, patterns.getContext());
+  patterns.add<LowerLocalAlloc, LowerLocalLoad, LowerExtractPart, LowerMemDescPermute,
+               LowerMemDescJoin>(converter, patterns.getContext());
 }

@@ -25,6 +25,45 @@ func.func @permute(%a: !tile_gpu.memdesc<4x8xf32, #tile_gpu.shared<order = [1, 0
 
 // -----
 
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+func.func @extent(%a: !tile_gpu.memdesc<64x64xf16, #s>) {
+  // Along rows the whole has 128 of them.
+  // expected-error @+1 {{joins tiles whose bytes follow each other}}
+  %b = tile_gpu.memdesc_join %a, %a {dim = 0 : i64} : !tile_gpu.memdesc<64x64xf16, #s>, !tile_gpu.memdesc<64x64xf16, #s> -> !tile_gpu.memdesc<64x128xf16, #s>
+  return
+}
+
+// -----
+
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+func.func @panels(%a: !tile_gpu.memdesc<64x128xf16, #s>) {
+  // Each has two panels of 64 rows, the whole two of 128.
+  // expected-error @+1 {{joins tiles whose bytes follow each other}}
+  %b = tile_gpu.memdesc_join %a, %a {dim = 0 : i64} : !tile_gpu.memdesc<64x128xf16, #s>, !tile_gpu.memdesc<64x128xf16, #s> -> !tile_gpu.memdesc<128x128xf16, #s>
+  return
+}
+
+// -----
+
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+func.func @strangers(%a: !tile_gpu.memdesc<64x64xf16, #s>, %b: !tile_gpu.memdesc<64x64xf16, #s>) {
+  // expected-error @+1 {{needs tiles that are fetched, or neighbours in the slot of a ring}}
+  %c = tile_gpu.memdesc_join %a, %b {dim = 1 : i64} : !tile_gpu.memdesc<64x64xf16, #s>, !tile_gpu.memdesc<64x64xf16, #s> -> !tile_gpu.memdesc<64x128xf16, #s>
+  return
+}
+
+// -----
+
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+func.func @order(%r: !tile_gpu.ring<2, <64x64xf16, #s>, <64x64xf16, #s>>) {
+  %t:2 = tile_gpu.ring_wait %r : <2, <64x64xf16, #s>, <64x64xf16, #s>> -> !tile_gpu.memdesc<64x64xf16, #s>, !tile_gpu.memdesc<64x64xf16, #s>
+  // expected-error @+1 {{needs tiles that are fetched, or neighbours in the slot of a ring}}
+  %c = tile_gpu.memdesc_join %t#1, %t#0 {dim = 1 : i64} : !tile_gpu.memdesc<64x64xf16, #s>, !tile_gpu.memdesc<64x64xf16, #s> -> !tile_gpu.memdesc<64x128xf16, #s>
+  return
+}
+
+// -----
+
 #blocked = #tile_gpu.linear<shape = [4, 4], register = [[0, 1], [0, 2], [1, 0], [2, 0]], lane = [], warp = []>
 func.func @load(%a: !tile_gpu.memdesc<4x8xf32, #tile_gpu.shared<order = [1, 0], swizzle = 0>>) {
   // expected-error @+1 {{needs the same shape and element type on both sides}}
