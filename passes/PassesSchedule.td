@@ -280,9 +280,10 @@ def TileGPUPrefetchLoads : Pass<"tile-gpu-prefetch-loads", "::mlir::ModuleOp"> {
     nothing writes, whose places follow from the counter, are carried from trip to trip, where a
     thread holds 16 registers of them at most, all programs run at once even so, and are too few to
     hide each other's waits or to keep memory busy. And in innermost loops for which a producer will
-    fetch, if the registers that its consumers get are enough: tiles that feed no operand, of memory
-    that nothing writes, or that the same trip alone writes. `tile_gpu.ahead` keeps them where they
-    are.
+    fetch, if the registers that its consumers get are enough: tiles and numbers that feed no
+    operand, of memory that nothing writes, or that the same trip alone writes. There what is made
+    of this trip's first, if it is few registers, stands ahead of the next one's loads, which so
+    take the same registers. `tile_gpu.ahead` keeps them where they are.
     ```mlir
     scf.for %k = %c0 to %n step %c512 { %x = tile.load %v[%k] …; %s = tile.reduce sum %x … }
     // becomes

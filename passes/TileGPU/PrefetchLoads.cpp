@@ -246,7 +246,7 @@ static std::optional<Plan> makePlan(scf::ForOp loop) {
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
     llvm::SetVector<Operation *> found = plan.needed;
     bool isConstant = readsConstantMemory(load);
-    if (plan.fetches && (!isa<RankedTensorType>(load.getType()) || sources.contains(load)))
+    if (plan.fetches && sources.contains(load))
       continue;
     if (!(isConstant || (plan.fetches && readsOwnTile(loop, load))) ||
         !llvm::all_of(load->getOperands(),
@@ -396,10 +396,75 @@ static SmallVector<Value> loadFirst(const Plan &plan, OpBuilder &b) {
   return SmallVector<Value>(branch.getResults());
 }
 
-/// The loads of the trip behind the one that runs, at its beginning; behind what fences, which
-/// would wait for them: operands that it stores for wgmma, and reads of fetched tiles before the
-/// first product, whose slots go back.
-static SmallVector<Value> loadNext(const Plan &plan, OpBuilder &b) {
+/// True for what costs no instruction: threads have the registers already.
+static bool isFree(Operation *op) {
+  return isa<ReshapeOp, BroadcastOp, PermuteOp, tensor::SplatOp>(op);
+}
+
+/// Adds the operations of the body that `op` hangs on, and `op`, to `found`; false if that is more
+/// than arithmetic, what the loop carries, and what the plan loads.
+static bool collectSlice(const Plan &plan, Operation *op, llvm::SetVector<Operation *> &found) {
+  scf::ForOp loop = plan.loop;
+  if (found.contains(op) || llvm::is_contained(plan.loads, op))
+    return true;
+  if (op->getBlock() != loop.getBody() || op->getNumRegions() || !isPure(op) ||
+      isa<TileGPUDialect>(op->getDialect()))
+    return false;
+  for (Value operand : op->getOperands())
+    if (Operation *source = operand.getDefiningOp();
+        source && !loop.isDefinedOutsideOfLoop(operand) && !collectSlice(plan, source, found))
+      return false;
+  found.insert(op);
+  return true;
+}
+
+namespace {
+
+/// What is computed first from the values that a plan loads.
+struct FirstUses {
+  SmallVector<Operation *> uses;       // empty: not known, or not worth it
+  llvm::SetVector<Operation *> needed; // these, and what they hang on, each behind its operands
+};
+
+} // namespace
+
+/// The first uses of all that the plan loads, if they are few registers, as the product of two
+/// scales is, and hang on nothing else that the trip brings.
+static FirstUses findFirstUses(const Plan &plan) {
+  scf::ForOp loop = plan.loop;
+  FirstUses found;
+  llvm::SetVector<Operation *> uses;
+  SmallVector<Operation *> pending(plan.loads.begin(), plan.loads.end());
+  while (!pending.empty())
+    for (Operation *user : pending.pop_back_val()->getUsers()) {
+      if (user->getBlock() != loop.getBody() || user->getNumResults() != 1)
+        return {};
+      bool isTile = isa<RankedTensorType>(user->getResult(0).getType());
+      if (isFree(user) || (!isTile && isPure(user)))
+        pending.push_back(user);
+      else
+        uses.insert(user);
+    }
+  int64_t registers = 0;
+  for (Operation *use : uses) {
+    auto tile = dyn_cast<RankedTensorType>(use->getResult(0).getType());
+    constexpr int64_t word = 32;
+    if (!tile || getElementBits(tile.getElementType()) != word ||
+        !collectSlice(plan, use, found.needed))
+      return {};
+    registers += countRegisters(tile);
+  }
+  if (registers <= mostRegisters)
+    found.uses = uses.takeVector();
+  return found;
+}
+
+/// The loads of the trip behind the one that runs, at its beginning. In a loop with fetches behind
+/// what fences, which would wait for them: operands that it stores for wgmma, and reads of fetched
+/// tiles before the first product, whose slots go back. And behind the first uses of this trip's
+/// values, so that the next ones take the same registers: ptxas would copy them from others as soon
+/// as these are free, before the product, and a copy waits for its load.
+static SmallVector<Value> loadNext(const Plan &plan, RewriterBase &b) {
   scf::ForOp loop = plan.loop;
   Location loc = loop.getLoc();
   OpBuilder::InsertionGuard guard(b);
@@ -412,6 +477,22 @@ static SmallVector<Value> loadNext(const Plan &plan, OpBuilder &b) {
       if (isa<LocalAllocOp>(op) ||
           (read && !multiplied && read.getSource().getDefiningOp<TmaFetchOp>()))
         b.setInsertionPointAfter(&op);
+    }
+    FirstUses first = findFirstUses(plan);
+    Operation *place = &*b.getInsertionPoint();
+    for (Operation *op : first.needed)
+      if (op == place)
+        place = op->getNextNode();
+      else if (!first.uses.empty() && place->isBeforeInBlock(op))
+        op->moveBefore(place);
+    b.setInsertionPoint(place);
+    for (Operation *use : first.uses) {
+      Value now = OptimizationBarrierOp::create(b, use->getLoc(), use->getResult(0).getType(),
+                                                use->getResult(0));
+      b.replaceUsesWithIf(use->getResult(0), now, [&](OpOperand &operand) {
+        Operation *user = loop.getBody()->findAncestorOpInBlock(*operand.getOwner());
+        return now.getDefiningOp()->isBeforeInBlock(user);
+      });
     }
   }
   Value counter = loop.getInductionVar(),
