@@ -19,6 +19,7 @@
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/IdleWarps.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/ProducerDigits.h"
 #include "passes/TileGPU/ProducerSlice.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 
@@ -649,6 +650,9 @@ struct TileGPUSpecializeWarps : tile::impl::TileGPUSpecializeWarpsBase<TileGPUSp
       if (failed(Specializer(kernel, *target).run()))
         return signalPassFailure();
     }
+    DivisibilityAnalysis divisibility(getOperation());
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      countProducerDigits(kernel, divisibility);
   }
 };
 
