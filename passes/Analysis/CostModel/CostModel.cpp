@@ -56,8 +56,8 @@ constexpr double computingHeld =
 constexpr double computingHeldAlone = 2.4; ///< the same for one warpgroup
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
-constexpr double splitSectors =
-    1.85; ///< of the cache's bytes, for rows that TMA fetches from within a sector of 32 bytes on
+constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows that TMA fetches from
+                                       ///< within two sectors, of 64 bytes, on
 constexpr double pairLaunch = 1.6;     ///< microseconds more of a launch in clusters of two
 constexpr double pairRound = 0.4;      ///< of each program, whose slots two blocks release
 constexpr double pairWait = 1.12;      ///< of a program's chain: each block waits for the other
@@ -102,6 +102,9 @@ private:
   double getSumBytes() const;
   double getCodeLength() const;
   std::optional<unsigned> getPairAxis() const;
+  double getLoadedBytes(const AccessWork &access) const {
+    return access.feedsDot && resources.bulkCopies ? access.fetchedBytes : access.tileBytes;
+  }
   double getCacheShare(const AccessWork &access) const;
   double getReread(size_t loop, const AccessWork &access, double concurrent) const;
   void addTraffic(CostEstimate &found) const;
@@ -181,7 +184,13 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
     double reads = 1024.0 * 2 * double(read) / (128 * double(rows * columns));
     efficiency /= 1 + conflicting * std::max(0.0, reads - 0.5);
   }
-  double repetition = double(resources.warps) / double(countDistinctWarps(dot, resources.warps));
+  // Warpgroups that share columns have as many each: none of the padding is left out.
+  constexpr int64_t warpRows = 16;
+  int64_t rows = dot.swapped ? dot.n : dot.m;
+  int64_t distinct = countDistinctWarps(dot, resources.warps);
+  if (wgmma && distinct > std::max<int64_t>(rows / warpRows, 1))
+    operations /= dot.usedColumns;
+  double repetition = double(resources.warps) / double(distinct);
   return operations / (rate * efficiency) * share * repetition * 1e-6;
 }
 
@@ -253,7 +262,7 @@ ProgramTime Estimator::getProgramTime() const {
     for (const DotWork &dot : loop.dots)
       tensor += getDotTime(dot, loop);
     for (const AccessWork &access : loop.accesses) {
-      double bytes = access.tileBytes * access.count;
+      double bytes = access.count * getLoadedBytes(access);
       (access.isStore    ? stored
        : access.feedsDot ? filled
                          : loaded) += access.feedsDot ? bytes : bytes * access.useful;
@@ -333,7 +342,8 @@ double Estimator::getCacheShare(const AccessWork &access) const {
     return 1;
   std::optional<unsigned> axis = getPairAxis();
   double share = axis && !(access.axes >> *axis & 1) ? 0.5 : 1;
-  return share * (access.splitsSectors ? splitSectors : 1);
+  return share * (getLoadedBytes(access) / access.tileBytes) *
+         (access.splitsSectors ? splitSectors : 1);
 }
 
 /// How much of what a loop reads is still in L2 from an earlier loop of the same programs: all

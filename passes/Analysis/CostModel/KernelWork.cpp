@@ -70,9 +70,10 @@ bool isComputed(Value operand) {
   return !load || !goesToDots(load.getResult());
 }
 
-/// True if rows of the tensor begin at positions that are no multiples of 32 bytes.
+/// True if rows of the tensor begin at positions that are no multiples of 64 bytes: two sectors,
+/// which the cache moves together.
 bool splitsSectors(ViewOp view, IndexEvaluation &values) {
-  constexpr double sectorBytes = 32;
+  constexpr double sectorBytes = 64;
   double element = gpu::getElementBits(view.getType().getElementType()) / 8.0;
   return llvm::any_of(view.getStrides(), [&](Value stride) {
     double elements = values.get(stride).value_or(0);
@@ -231,8 +232,10 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     int64_t columns = each.swapped ? c[c.size() - 2] : c.back();
     each.used = getUsedShare(dot.getA().getType().getShape().back(), 256 / each.bits);
     each.rows = unsigned(each.swapped ? c.back() : c[c.size() - 2]);
-    if (each.wgmma)
-      each.used *= getUsedShare(columns, 8) * getUsedShare(each.rows, 64);
+    if (each.wgmma) {
+      each.usedColumns = getUsedShare(columns, 8);
+      each.used *= each.usedColumns * getUsedShare(each.rows, 64);
+    }
     each.computedA = isComputed(dot.getA());
     each.computedB = isComputed(dot.getB());
     each.turnedA = each.computedA && isa_and_nonnull<PermuteOp>(dot.getA().getDefiningOp());
@@ -240,6 +243,21 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     loop.dots.push_back(each);
   }
   loop.dots[place->second].count += weight;
+}
+
+/// Bytes that boxes of TMA fetch over those of the tile: a box has 128 bytes of a row, and the last
+/// one is fetched whole.
+template <typename Op> static double getBoxShare(Op op, ViewOp root) {
+  constexpr int64_t boxBytes = 128;
+  int64_t bits = gpu::getElementBits(root.getType().getElementType());
+  if (root.getResult() != op.getView())
+    return 1;
+  for (auto [size, stride] : llvm::zip(op.getSizes(), root.getStrides())) {
+    int64_t bytes = size * bits / 8;
+    if (matchPattern(stride, m_One()) && bytes > boxBytes)
+      return double(llvm::alignTo(uint64_t(bytes), boxBytes)) / double(bytes);
+  }
+  return 1;
 }
 
 template <typename Op>
@@ -261,6 +279,7 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
     each.paddedBytes = each.tileBytes;
     for (int64_t extent : type.getShape())
       each.paddedBytes *= double(llvm::PowerOf2Ceil(extent)) / double(extent);
+    each.fetchedBytes = each.tileBytes * (root ? getBoxShare(op, root) : 1);
     // Elements past the end of a dimension are not moved.
     if (root && root.getResult() == op.getView())
       for (auto [d, size] : llvm::enumerate(op.getSizes()))

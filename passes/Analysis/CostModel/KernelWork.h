@@ -34,6 +34,8 @@ struct DotWork {
   unsigned rows = 0;    ///< of the left operand as wgmma has it, before they are rounded up
   double count = 0;     ///< in a program
   double used = 1;      ///< share of the padded product that instructions compute
+  double usedColumns =
+      1; ///< of it, what padded columns leave: warpgroups that share them compute all
 
   double getOperations() const {
     return 2.0 * double(batch) * double(m) * double(n) * double(k) * used * count;
@@ -46,9 +48,10 @@ struct AccessWork {
   bool isStore = false;
   bool feedsDot = false;      ///< goes to products as it is
   bool isIndexed = false;     ///< gather, scatter, atomic
-  bool splitsSectors = false; ///< rows begin within a sector of 32 bytes
+  bool splitsSectors = false; ///< rows begin within two sectors, of 64 bytes
   double tileBytes = 0;       ///< of one access
   double paddedBytes = 0;     ///< of its tile with extents that are powers of two
+  double fetchedBytes = 0;    ///< of the boxes of one access by TMA
   double useful = 1;          ///< part of the tile that exists, on average
   unsigned axes = 0;          ///< bit i: the position depends on axis i of the grid
   double count = 0;           ///< in a program

@@ -158,7 +158,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
     for (const AccessWork &access : loop.accesses) {
       if (access.feedsDot)
         (loop.parent < 0 ? once : repeated) += double(llvm::alignTo(
-            uint64_t(found.bulkCopies ? access.tileBytes : access.paddedBytes), page));
+            uint64_t(found.bulkCopies ? access.fetchedBytes : access.paddedBytes), page));
       if (access.isStore && access.tileBytes >= leastStaged)
         stored += access.tileBytes, largestStore = std::max(largestStore, access.tileBytes);
       if (access.feedsDot && loop.parent >= 0)
