@@ -96,6 +96,15 @@ int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
   return std::min(most, ((warpgroups + 1) * entry - producer) / warpgroups / granule * granule);
 }
 
+/// Registers are handed over in eights for each of the consumers; a producer may keep the rest.
+int64_t getProducerRegisters(const GPULimits &limits, int64_t warpgroups, int64_t blocks,
+                             int64_t least) {
+  constexpr int64_t granule = 8, threads = 128;
+  int64_t entry = limits.registersFor((warpgroups + 1) * threads, blocks);
+  int64_t share = getConsumerRegisters(limits, warpgroups, blocks, least);
+  return share ? ((warpgroups + 1) * entry - warpgroups * share) / granule * granule : least;
+}
+
 ProgramCount countPrograms(KernelOp kernel, ArrayRef<double> grid, const GPUCard &card) {
   auto share = [&](double programs) {
     return int64_t(std::min(double(manyPrograms), std::ceil(programs / double(card.processors))));

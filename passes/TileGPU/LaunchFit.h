@@ -36,7 +36,10 @@ int64_t getSharedLimit(const GPULimits &limits, int64_t blocks);
 /// none can be handed on. On entry every thread has the same share.
 int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_t blocks,
                              int64_t producer);
-/// Registers that threads of a producer keep.
+/// Registers of a producer's thread that keeps `least` or more: what such consumers leave.
+int64_t getProducerRegisters(const GPULimits &limits, int64_t warpgroups, int64_t blocks,
+                             int64_t least);
+/// Registers that threads of a producer keep at least.
 inline constexpr int64_t usualProducerRegisters = 40;
 
 /// Registers of a thread that the results of a block's products take.

@@ -7,6 +7,7 @@
 //     on entry     168               168               168
 //     setmaxnreg   232               232               40        (3 * 168 - 40) / 2 = 232
 //     or           240               240               24        where products need them
+//     of three consumers each has 160, in eights, and 32 are left: (4 * 128 - 24) / 3 = 162
 //
 // Turns go by two named barriers, one for each warpgroup; 256 threads are counted at each:
 //
@@ -44,7 +45,9 @@ void setRegisters(OpBuilder &b, Location loc, int64_t consumerThreads, int64_t b
   if (!share)
     return;
   if (producer)
-    NVVM::SetMaxRegisterOp::create(b, loc, producerRegisters, NVVM::SetMaxRegisterAction::decrease);
+    NVVM::SetMaxRegisterOp::create(
+        b, loc, getProducerRegisters(limits, consumers, blocks, producerRegisters),
+        NVVM::SetMaxRegisterAction::decrease);
   else
     NVVM::SetMaxRegisterOp::create(b, loc, share, NVVM::SetMaxRegisterAction::increase);
 }
