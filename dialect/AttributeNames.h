@@ -135,6 +135,9 @@ inline constexpr llvm::StringLiteral fencedName = "tile_gpu.fenced";
 /// Of a store to shared memory in a loop that is short of registers: it computes its addresses each
 /// time (unit). By tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral recomputesName = "tile_gpu.recomputes";
+/// Of a tile that a loop stores for its products: it has two places, which the trips take in turns
+/// (unit). By tile-gpu-specialize-warps.
+inline constexpr llvm::StringLiteral alternatesName = "tile_gpu.alternates";
 /// Of a kernel and its function: blocks take several programs each, as many blocks as the machine
 /// holds (unit). By tile-gpu-make-persistent.
 inline constexpr llvm::StringLiteral persistentGridName = "tile_gpu.persistent";

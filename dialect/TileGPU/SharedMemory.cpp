@@ -237,7 +237,10 @@ SharedNeed getSharedNeed(Operation *op) {
 
 SharedNeed LocalAllocOp::getSharedNeed() {
   SharedLayout layout = getSharedLayout(getType());
-  return {SharedUse::Allocates, layout.getBytes(), layout.getAlignment()};
+  int64_t bytes = layout.getBytes();
+  if ((*this)->hasAttr(alternatesName))
+    bytes += llvm::alignTo(bytes, layout.getAlignment());
+  return {SharedUse::Allocates, bytes, layout.getAlignment()};
 }
 
 /// All slots of a ring of copies by cp.async.

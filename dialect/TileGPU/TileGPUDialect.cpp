@@ -204,6 +204,7 @@ static const AttributeSpec specs[] = {
     {producerRegistersName, isNumber<1>, positive, isSplit, "a warp_specialize"},
     {fencedName, isUnit, unit, isRelease, "a ring_release"},
     {recomputesName, isUnit, unit, isInKernel, inside},
+    {alternatesName, isUnit, unit, isInKernel, inside},
     {persistentGridName, isUnit, unit, isKernelOrFunction, both},
     {dynamicScheduleName, isUnit, unit, isKernelOrFunction, both},
     {blocksOfClusterName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
