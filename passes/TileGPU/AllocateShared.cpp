@@ -16,6 +16,7 @@
 #include "passes/TileGPU/SharedLifetimes.h"
 
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -92,7 +93,7 @@ collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages 
     // Alive throughout: rings and staging memory are touched by other warps, or by copies under
     // way.
     if (need.use == SharedUse::Persistent)
-      request.start = 0, request.end = count;
+      request.start = isStoredOnce(op) ? first[op] : 0, request.end = count;
     if (need.use == SharedUse::Allocates &&
         failed(extendOverUses(op->getResult(0), op->getBlock(), lastInside, request.end)))
       return WalkResult::interrupt();
@@ -107,6 +108,10 @@ collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages 
   if (result.wasInterrupted())
     return failure();
   return requests;
+}
+
+bool tile::gpu::isStoredOnce(Operation *op) {
+  return isa<TmaStoreOp>(op) && !op->getParentOfType<LoopLikeOpInterface>();
 }
 
 FailureOr<SmallVector<SharedLifetime>> tile::gpu::getSharedLifetimes(KernelOp kernel) {

@@ -10,7 +10,9 @@
 //
 // A loop is walked until what is pending at its end changes nothing at its start. Bytes decide, not
 // names: two tiles that allocation has put into the same place conflict like one.
+#include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
+#include "passes/TileGPU/SharedLifetimes.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -29,16 +31,23 @@ using namespace tile::gpu;
 namespace {
 
 /// Bytes [first, last), perhaps of slots, which have a number then: accesses to one and the same
-/// slots are ordered by those who make them.
+/// slots are ordered by those who make them. A tile whose places trips take in turns has a number
+/// too: what is written there does not meet what was read or written the time before, and the
+/// barrier between that write and its reads stands between this one and what was read before that.
 struct Range {
   int64_t first, last;
   int64_t slots = -1;
+  int64_t turns = -1;
 
-  auto key() const { return std::tuple(first, last, slots); }
+  auto key() const { return std::tuple(first, last, slots, turns); }
   bool operator<(const Range &other) const { return key() < other.key(); }
   bool operator==(const Range &other) const { return key() == other.key(); }
   bool meets(const Range &other) const {
     return first < other.last && other.first < last && (slots < 0 || slots != other.slots);
+  }
+  /// The same, where `next` is written.
+  bool meetsWrite(const Range &next) const {
+    return meets(next) && (turns < 0 || turns != next.turns);
   }
 };
 
@@ -56,21 +65,24 @@ struct Pending {
 
   /// True if the accesses `next` must wait for these.
   bool conflictsWith(const Pending &next) const {
-    return overlap(writes, next.reads) || overlap(writes, next.writes) ||
-           overlap(reads, next.writes);
+    return overlap(writes, next.reads, &Range::meets) ||
+           overlap(writes, next.writes, &Range::meetsWrite) ||
+           overlap(reads, next.writes, &Range::meetsWrite);
   }
 
 private:
-  static bool overlap(const std::set<Range> &a, const std::set<Range> &b) {
+  static bool overlap(const std::set<Range> &a, const std::set<Range> &b,
+                      bool (Range::*meets)(const Range &) const) {
     for (Range x : a)
       for (Range y : b)
-        if (x.meets(y))
+        if ((x.*meets)(y))
           return true;
     return false;
   }
 };
 
-/// Each slots' number in the text of the kernel; looked up only.
+/// The number in the text of the kernel of each slots and of each tile with two places; looked up
+/// only.
 using SlotNumbers = DenseMap<Operation *, int64_t>;
 
 /// The effects of an operation: accesses from its start to a barrier of its own, and what is left
@@ -79,6 +91,11 @@ struct Effects {
   Pending before, after;
   bool synchronizes = false; // all that came before is done at its end
 };
+
+/// The number of a tile with two places, -1 for any other.
+int64_t getTurns(Operation *owner, const SlotNumbers &numbers) {
+  return owner->hasAttr(alternatesName) ? numbers.lookup(owner) : -1;
+}
 
 /// The bytes behind a tile in shared memory; of slots all that there are.
 std::optional<Range> getRange(Value memory, const SlotNumbers &numbers) {
@@ -91,7 +108,7 @@ std::optional<Range> getRange(Value memory, const SlotNumbers &numbers) {
   std::optional<int64_t> offset = owner ? getSharedOffset(owner) : std::nullopt;
   if (!offset)
     return std::nullopt;
-  return Range{*offset, *offset + getSharedNeed(owner).bytes, number};
+  return Range{*offset, *offset + getSharedNeed(owner).bytes, number, getTurns(owner, numbers)};
 }
 
 /// Adds what `op` reads of tiles in shared memory, and what an asynchronous copy writes there.
@@ -125,8 +142,8 @@ Effects getEffects(Operation *op, const SlotNumbers &numbers) {
       addReads(product, effects.before, numbers);
   SharedNeed need = getSharedNeed(op);
   if (std::optional<int64_t> offset = getSharedOffset(op)) {
-    Range range{*offset, *offset + need.bytes};
-    if (need.use != SharedUse::None && need.use != SharedUse::Persistent)
+    Range range{*offset, *offset + need.bytes, -1, getTurns(op, numbers)};
+    if (need.use != SharedUse::None && (need.use != SharedUse::Persistent || isStoredOnce(op)))
       effects.before.writes.insert(range);
     if (need.use == SharedUse::ScratchWarp)
       effects.before.reads.insert(range);
@@ -199,9 +216,10 @@ struct InsertBarriers : tile::impl::TileGPUInsertBarriersBase<InsertBarriers> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       SlotNumbers numbers;
-      kernel.getBody().walk([&](LocalSlotsOp slots) {
+      kernel.getBody().walk([&](Operation *op) {
         int64_t next = numbers.size();
-        numbers[slots] = next;
+        if (isa<LocalSlotsOp>(op) || op->hasAttr(alternatesName))
+          numbers[op] = next;
       });
       Pending pending;
       for (Block &block : kernel.getBody())

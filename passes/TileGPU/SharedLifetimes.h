@@ -18,6 +18,10 @@ struct SharedLifetime {
 /// flow.
 mlir::FailureOr<llvm::SmallVector<SharedLifetime>> getSharedLifetimes(KernelOp kernel);
 
+/// True for a store by TMA that no loop repeats: its staging memory is its own from there to the
+/// kernel's end, as the copies of others are throughout.
+bool isStoredOnce(mlir::Operation *op);
+
 /// Loads of a loop that are to be copied ahead into as many slots as there are stages: what stands
 /// in `allocs` and `loop` now.
 struct CopyRing {

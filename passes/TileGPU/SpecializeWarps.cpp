@@ -406,6 +406,71 @@ private:
     return error;
   }
 
+  /// Gives tiles that trips store for products of all warpgroups two places each, where rings keep
+  /// stages enough: no warpgroup waits then, before it stores, until the others have multiplied.
+  void alternateTiles(Plan &plan, int64_t limit) {
+    FailureOr<int64_t> warps = getLaunchedWarps(kernel);
+    if (failed(warps) || *warps <= warpsOfWarpgroup || !plan.repeated || plan.explicitly)
+      return;
+    kernel.getBody().walk([&](LocalAllocOp alloc) {
+      if (!isReadInTrip(alloc))
+        return;
+      // Loads take as long as a short trip, which begins when the one before ends.
+      constexpr int64_t longTrip = 1024, fewStages = 2;
+      int64_t stages = countClocks(*alloc->getBlock()) >= longTrip ? fewStages : usefulStages;
+      int64_t bytes = llvm::alignTo(getSharedNeed(alloc).bytes, 1024);
+      Plan larger = plan;
+      larger.fixed += bytes;
+      larger.beside += bytes;
+      alloc->setAttr(alternatesName, builder.getUnitAttr());
+      if (limit - larger.fixed < stages * plan.repeated)
+        countLifetimes(larger);
+      if (limit - larger.fixed < stages * plan.repeated)
+        alloc->removeAttr(alternatesName);
+      else
+        plan = larger;
+    });
+  }
+
+  /// Counts what stands beside the rings by lifetimes.
+  void countLifetimes(Plan &plan) {
+    std::optional<int64_t> planned = planBytesBesideFetches(kernel);
+    if (!planned)
+      return;
+    int64_t bytes = llvm::alignTo(*planned, 1024);
+    plan.fixed += bytes - plan.beside;
+    plan.beside = bytes;
+  }
+
+  /// True for a tile of a loop's trip whose readers are products of the trip, and done at its end.
+  static bool isReadInTrip(LocalAllocOp alloc) {
+    if (!isa<scf::ForOp>(alloc->getParentOp()))
+      return false;
+    SmallVector<Operation *> users;
+    SmallVector<Operation *> views;
+    collectUsers(alloc.getResult(), users, views);
+    return !users.empty() && llvm::all_of(users, [&](Operation *user) {
+      auto product = dyn_cast<WgmmaOp>(user);
+      return product && product->getBlock() == alloc->getBlock() &&
+             (!product.getAsync() || llvm::all_of(product->getUsers(), [&](Operation *wait) {
+               return isa<WgmmaWaitOp>(wait) && wait->getBlock() == alloc->getBlock();
+             }));
+    });
+  }
+
+  /// The tensor cores' clocks for a block's products of 16-bit operands.
+  static int64_t countClocks(Block &block) {
+    constexpr int64_t perClock = 2048;
+    int64_t clocks = 0;
+    for (auto product : block.getOps<WgmmaOp>()) {
+      Type a = product.getA().getType();
+      auto tile = dyn_cast<RankedTensorType>(a);
+      int64_t depth = (tile ? tile.getShape() : cast<MemDescType>(a).getShape()).back();
+      clocks += product.getType().getNumElements() * depth / perClock;
+    }
+    return clocks;
+  }
+
   /// Sets `ring` of each group. All rings in loops have one number of stages: as many as fit into
   /// what other users of shared memory leave, over the sum of these rings' slots; at most
   /// `limits::stages`, or the least that a source asks for. Where that is one, the first of them
@@ -420,8 +485,8 @@ private:
     // decide.
     int64_t wanted = !repeated ? 0 : plan.explicitly ? requested : 2;
     if (limit - plan.fixed < wanted * repeated)
-      if (std::optional<int64_t> planned = planBytesBesideFetches(kernel))
-        plan.fixed += llvm::alignTo(*planned, 1024) - plan.beside;
+      countLifetimes(plan);
+    alternateTiles(plan, limit);
     int64_t room = limit - plan.fixed;
     int64_t fitting = repeated ? room / repeated : 1;
     if (room < 0 || fitting < 1)

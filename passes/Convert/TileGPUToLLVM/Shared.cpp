@@ -3,7 +3,10 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
 using namespace mlir;
@@ -28,6 +31,8 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
       return op.emitError("internal: expected " + sharedOffsetName.str() +
                           " from tile-gpu-allocate-shared, found none");
     Value base = getSharedPointer(rewriter, op.getLoc(), *offset);
+    if (op->hasAttr(alternatesName))
+      base = alternate(rewriter, op, base);
     bool forWgmma = isReadByWgmma(op.getResult()); // then the target has stmatrix
     storeTile(rewriter, op.getLoc(), adaptor.getSource(), getLayout(op.getSource().getType()),
               getSharedLayout(op.getType()), base, /*matrices=*/forWgmma,
@@ -40,6 +45,30 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
       fenceAsyncProxy(rewriter, op.getLoc());
     rewriter.replaceOp(op, base);
     return success();
+  }
+
+private:
+  /// The place of this trip, of two from `base` on. Which one it is stands in a local variable, the
+  /// distance from `base` in bytes, which LLVM turns into a register.
+  static Value alternate(OpBuilder &builder, LocalAllocOp op, Value base) {
+    Location loc = op.getLoc();
+    SharedLayout layout = getSharedLayout(op.getType());
+    auto distance = int32_t(llvm::alignTo(layout.getBytes(), layout.getAlignment()));
+    auto pointer = LLVM::LLVMPointerType::get(builder.getContext());
+    Value variable;
+    {
+      // At entry, as LLVM promotes only such variables to registers.
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(&op->getParentOfType<func::FuncOp>().getBody().front());
+      variable = LLVM::AllocaOp::create(builder, loc, pointer, builder.getI32Type(),
+                                        constantI32(builder, loc, 1));
+      LLVM::StoreOp::create(builder, loc, constantI32(builder, loc, 0), variable);
+    }
+    Value now = LLVM::LoadOp::create(builder, loc, builder.getI32Type(), variable);
+    Value next = arith::SubIOp::create(builder, loc, constantI32(builder, loc, distance), now);
+    LLVM::StoreOp::create(builder, loc, next, variable);
+    return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{now});
   }
 };
 

@@ -22,6 +22,7 @@
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/TileGPU/SharedLifetimes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -572,8 +573,12 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       if (int64_t(number) % across >= storedAcross)
         continue; // padding
       int64_t chunk = done++;
-      wait(/*forReading=*/true, /*pending=*/takesTurns && (chunk > 0 || chunks % 2 == 0));
-      group.synchronize(rewriter, loc);
+      // No copy has read there before.
+      bool isFresh = isStoredOnce(op) && chunk < (takesTurns ? 2 : 1);
+      if (!isFresh) {
+        wait(/*forReading=*/true, /*pending=*/takesTurns && (chunk > 0 || chunks % 2 == 0));
+        group.synchronize(rewriter, loc);
+      }
       Value base = takesTurns && chunk % 2
                        ? advance(rewriter, loc, memory, int32_t(staging.getBytes()))
                        : memory;

@@ -127,7 +127,11 @@ tile.kernel @store params [#tile.param<"y", out, align = 16>] dims [] constexprs
     %c0 = arith.constant 0 : index
     %t = arith.constant dense<1.0> : tensor<128x256xf16, #acc>
     %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
-    tile_gpu.tma_store %t, %d [%c0, %c0] {columns = 128 : i64} : tensor<128x256xf16, #acc>
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    scf.for %i = %c0 to %c8 step %c1 {
+      tile_gpu.tma_store %t, %d [%c0, %c0] {columns = 128 : i64} : tensor<128x256xf16, #acc>
+    }
     tile.return
   }
 }
@@ -173,12 +177,10 @@ tile.kernel @cut params [#tile.param<"y", out, align = 16>] dims [] constexprs [
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @together
 // CHECK: tile_gpu.shared_bytes = 49152
-// CHECK: nvvm.barrier{{$}}
 // CHECK-COUNT-4: nvvm.stmatrix
 // CHECK: nvvm.barrier{{$}}
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
 // CHECK: nvvm.cp.async.bulk.wait_group 0{{$}}
-// CHECK: nvvm.barrier id = {{.*}} number_of_threads
 // CHECK-COUNT-16: llvm.store {{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
 // CHECK: nvvm.barrier id = {{.*}} number_of_threads
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.global.shared.cta
@@ -196,6 +198,35 @@ tile.kernel @together params [#tile.param<"y", out, align = 16>, #tile.param<"z"
     %s = arith.constant dense<1.0> : tensor<64x128xf32, #split>
     %e = tile_gpu.descriptor #tile_gpu.tensor_map<param = 1, order = [1, 0], box = [32, 64], swizzle = 128>
     tile_gpu.tma_store %s, %e [%c0, %c0] {columns = 128 : i64} : tensor<64x128xf32, #split>
+    tile.return
+  }
+}
+
+// -----
+
+// A store that no loop repeats, of two halves of the memory: no copy has read there before.
+#acc = #tile_gpu.linear<shape = [128, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
+// CHECK-LABEL: func.func @once
+// CHECK-NOT: nvvm.cp.async.bulk.wait_group
+// CHECK-COUNT-4: nvvm.stmatrix
+// CHECK: nvvm.cp.async.bulk.commit.group
+// CHECK-NOT: nvvm.cp.async.bulk.wait_group
+// CHECK-COUNT-4: nvvm.stmatrix
+// CHECK: nvvm.cp.async.bulk.commit.group
+// CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
+// CHECK: nvvm.barrier id
+// CHECK-COUNT-4: nvvm.stmatrix
+tile.kernel @once params [#tile.param<"y", out, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64}
+  grid {
+  ^bb0(%y: !tile.ptr<f16>):
+    tile.yield
+  } body {
+  ^bb0(%y: !tile.ptr<f16>):
+    %c0 = arith.constant 0 : index
+    %t = arith.constant dense<1.0> : tensor<128x256xf16, #acc>
+    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    tile_gpu.tma_store %t, %d [%c0, %c0] {columns = 128 : i64} : tensor<128x256xf16, #acc>
     tile.return
   }
 }
@@ -232,7 +263,11 @@ tile.kernel @sums params [#tile.param<"z", out, align = 16>] dims [] constexprs 
     %c0 = arith.constant 0 : index
     %s = arith.constant dense<1.0> : tensor<64x128xf32, #split>
     %e = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [32, 16], swizzle = 128>
-    tile_gpu.tma_store %s, %e [%c0, %c0] {add, columns = 128 : i64} : tensor<64x128xf32, #split>
+    %c1 = arith.constant 1 : index
+    %c8 = arith.constant 8 : index
+    scf.for %i = %c0 to %c8 step %c1 {
+      tile_gpu.tma_store %s, %e [%c0, %c0] {add, columns = 128 : i64} : tensor<64x128xf32, #split>
+    }
     tile.return
   }
 }
