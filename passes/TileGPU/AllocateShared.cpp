@@ -67,11 +67,26 @@ static LogicalResult extendOverUses(Value memory, Block *home,
   return success();
 }
 
+static bool isInLoop(Operation *op) {
+  return op->getParentOfType<LoopLikeOpInterface>() != nullptr;
+}
+
+bool tile::gpu::isStoredOnce(Operation *op) { return isa<TmaStoreOp>(op) && !isInLoop(op); }
+
+bool tile::gpu::isFilledOnce(RingOp ring) {
+  RingType type = ring.getType();
+  return type.getStages() == 1 && !type.getTiles().empty() && !ring.getClustered() &&
+         !isInLoop(ring) && llvm::none_of(ring->getUsers(), isInLoop);
+}
+
 /// Every operation of the kernel that needs shared memory, with its lifetime. Tiles of `ring`, if
 /// there is one, count as `stages` slots that live as long as the ring's loop.
-/// With `ring`, this is a trial: what would be needed if these tiles had so many slots.
-static FailureOr<SmallVector<Request>>
-collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages = 1) {
+/// With `ring`, this is a trial: what would be needed if these tiles had so many slots. With
+/// `fetchedOnce`, fetches that no loop repeats count as the rings that they will be.
+static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
+                                                       const CopyRing *ring = nullptr,
+                                                       int64_t stages = 1,
+                                                       bool fetchedOnce = false) {
   // Numbers of an operation and of the last one nested in it.
   DenseMap<Operation *, unsigned> first, lastInside;
   unsigned count = 0;
@@ -87,13 +102,26 @@ collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages 
   SmallVector<Request> requests;
   WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     SharedNeed need = getSharedNeed(op);
+    auto fetch = dyn_cast<TmaFetchOp>(op);
+    if (fetchedOnce && fetch && !isInLoop(fetch))
+      need = {SharedUse::Allocates, getSharedLayout(fetch.getType()).getBytes(), 1024};
     if (need.use == SharedUse::None)
       return WalkResult::advance();
-    Request request{op, need, first[op], first[op]};
+    Request request{op, need, fetch ? 0 : first[op], first[op]};
     // Alive throughout: rings and staging memory are touched by other warps, or by copies under
     // way.
     if (need.use == SharedUse::Persistent)
       request.start = isStoredOnce(op) ? first[op] : 0, request.end = count;
+    if (auto ring = dyn_cast<RingOp>(op); ring && isFilledOnce(ring)) {
+      request.end = first[op];
+      for (Operation *user : ring->getUsers()) {
+        request.end = std::max(request.end, lastInside[user]);
+        for (Value tile : user->getResults())
+          if (isa<MemDescType>(tile.getType()) &&
+              failed(extendOverUses(tile, user->getBlock(), lastInside, request.end)))
+            return WalkResult::interrupt();
+      }
+    }
     if (need.use == SharedUse::Allocates &&
         failed(extendOverUses(op->getResult(0), op->getBlock(), lastInside, request.end)))
       return WalkResult::interrupt();
@@ -108,10 +136,6 @@ collectRequests(KernelOp kernel, const CopyRing *ring = nullptr, int64_t stages 
   if (result.wasInterrupted())
     return failure();
   return requests;
-}
-
-bool tile::gpu::isStoredOnce(Operation *op) {
-  return isa<TmaStoreOp>(op) && !op->getParentOfType<LoopLikeOpInterface>();
 }
 
 FailureOr<SmallVector<SharedLifetime>> tile::gpu::getSharedLifetimes(KernelOp kernel) {
@@ -175,12 +199,11 @@ std::optional<int64_t> tile::gpu::planSharedBytes(KernelOp kernel, const CopyRin
   return failed(requests) ? std::nullopt : std::optional<int64_t>(place(*requests));
 }
 
-/// As if fetches had no memory: that is given out by stages, of what is left.
+/// As if fetches in loops had no memory: that is given out by stages, of what is left.
 std::optional<int64_t> tile::gpu::planBytesBesideFetches(KernelOp kernel) {
-  auto requests = collectRequests(kernel);
+  auto requests = collectRequests(kernel, nullptr, 1, /*fetchedOnce=*/true);
   if (failed(requests))
     return std::nullopt;
-  llvm::erase_if(*requests, [](const Request &request) { return isa<TmaFetchOp>(request.op); });
   return place(*requests);
 }
 

@@ -97,9 +97,21 @@ int64_t getTurns(Operation *owner, const SlotNumbers &numbers) {
   return owner->hasAttr(alternatesName) ? numbers.lookup(owner) : -1;
 }
 
+/// The ring of a tile in one that is filled once, whose bytes others may have then; null for other
+/// tiles, whose bytes are their rings' throughout.
+RingOp getRingFilledOnce(Value memory) {
+  while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
+    memory = permute.getSource();
+  auto wait = memory.getDefiningOp<RingWaitOp>();
+  auto ring = wait ? wait.getRing().getDefiningOp<RingOp>() : RingOp();
+  return ring && isFilledOnce(ring) ? ring : RingOp();
+}
+
 /// The bytes behind a tile in shared memory; of slots all that there are.
 std::optional<Range> getRange(Value memory, const SlotNumbers &numbers) {
   Operation *owner = getSharedOwner(memory);
+  if (!owner)
+    owner = getRingFilledOnce(memory);
   int64_t number = -1;
   if (LocalSlotsOp slots = getSlotsOwner(memory)) {
     owner = slots;

@@ -22,6 +22,10 @@ mlir::FailureOr<llvm::SmallVector<SharedLifetime>> getSharedLifetimes(KernelOp k
 /// kernel's end, as the copies of others are throughout.
 bool isStoredOnce(mlir::Operation *op);
 
+/// True for a ring that is filled and emptied once: its memory is free behind the last use of its
+/// tiles.
+bool isFilledOnce(RingOp ring);
+
 /// Loads of a loop that are to be copied ahead into as many slots as there are stages: what stands
 /// in `allocs` and `loop` now.
 struct CopyRing {
@@ -31,8 +35,8 @@ struct CopyRing {
 /// Bytes of shared memory that the kernel would need with `stages` slots for each tile of `ring`;
 /// none if lifetimes cannot be told.
 std::optional<int64_t> planSharedBytes(KernelOp kernel, const CopyRing &ring, int64_t stages);
-/// Bytes of shared memory that the kernel would need but for its fetches by TMA; none if lifetimes
-/// cannot be told.
+/// Bytes of shared memory that the kernel would need but for fetches by TMA that loops repeat; none
+/// if lifetimes cannot be told.
 std::optional<int64_t> planBytesBesideFetches(KernelOp kernel);
 
 } // namespace tile::gpu

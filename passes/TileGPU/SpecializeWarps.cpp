@@ -299,7 +299,7 @@ private:
   /// Bytes of shared memory: what stays the same, and what each stage adds.
   struct Plan {
     int64_t fixed = 0, repeated = 0, requested = limits::stages, rings = 0;
-    int64_t beside = 0;      ///< of `fixed`, but for fetches and their mbarriers
+    int64_t beside = 0;      ///< of `fixed`, but for fetches in loops and for mbarriers
     bool explicitly = false; ///< the source asks for the stages
   };
 
@@ -325,6 +325,8 @@ private:
       plan.fixed += 1024; // mbarriers
       if (!isInInnerLoop(group.fetches.front())) {
         plan.fixed += group.getSlotBytes();
+        if (!group.fetches.front()->getParentOfType<LoopLikeOpInterface>())
+          plan.beside += group.getSlotBytes();
         continue;
       }
       ++plan.rings;

@@ -501,15 +501,41 @@ private:
            getSharedElementBytes(type.getElementType());
   }
 
+  /// Stages all columns of the stores that no loop repeats where these fit into the memory of tiles
+  /// that are fetched once: it is free by then. Returns these stores.
+  llvm::SmallPtrSet<Operation *, 4> stageInDeadTiles() {
+    llvm::SmallPtrSet<Operation *, 4> placed;
+    if (kernel->hasAttr(persistentName))
+      return placed;
+    int64_t dead = 0;
+    for (Fetch &fetch : fetches)
+      if (!fetch.load->getParentOfType<LoopLikeOpInterface>())
+        dead += getSharedNeed(fetch.alloc).bytes;
+    for (Store &store : stores) {
+      int64_t all = store.tile.getDimSize(1);
+      std::optional<int64_t> bytes = getStagingBytes(store, all);
+      if (store.store->getParentOfType<LoopLikeOpInterface>() || store.rows || !bytes ||
+          *bytes > dead)
+        continue;
+      dead -= *bytes;
+      store.columns = all;
+      placed.insert(store.store);
+    }
+    return placed;
+  }
+
   /// As many columns at once for each store as shared memory allows; drops stores for which there
   /// is none.
   void chooseColumns() {
     bool both = llvm::any_of(stores, [](Store &store) { return isa<AtomicOp>(store.store); }) &&
                 llvm::any_of(stores, [](Store &store) { return isa<StoreOp>(store.store); });
     int64_t room = stores.empty() ? 0 : std::min((both ? 2 : 1) * stagingBytes, getRoom());
+    llvm::SmallPtrSet<Operation *, 4> placed = stageInDeadTiles(); // looked up only
     // Every store first gets the fewest columns that it can copy at once; the room that is left is
     // then handed out by doubling the columns of one store after the other.
     llvm::erase_if(stores, [&](Store &store) {
+      if (placed.contains(store.store))
+        return false;
       int64_t all = store.tile.getDimSize(1);
       for (store.columns = store.map.getBox()[0]; store.columns <= all; store.columns *= 2)
         if (std::optional<int64_t> bytes = getStagingBytes(store, store.columns)) {
@@ -523,6 +549,8 @@ private:
     for (bool grown = true; grown;) {
       grown = false;
       for (Store &store : stores) {
+        if (placed.contains(store.store))
+          continue;
         std::optional<int64_t> now = getStagingBytes(store, store.columns),
                                more = getStagingBytes(store, store.columns * 2);
         if (!more || *more - *now > room)
