@@ -1,13 +1,15 @@
 // Builds and runs LLVM's pass pipeline. That of kernels is short, since MLIR's passes have done
 // most: registers for memory; common values; simpler instructions; loops with their test at the end
 // and without what does not change; then indices in 32 bits (NarrowIndices), masks as comparisons
-// with constants (CompareWithConstants), the forms that ptxas keeps, and last the order of what
-// would not fit into a thread's registers (ScheduleForPressure).
+// with constants (CompareWithConstants), the forms that ptxas keeps, the order of what would not
+// fit into a thread's registers (ScheduleForPressure), and where ptxas has found that threads
+// spill, cheap values a second time (RecomputeAcrossLoops).
 #include "codegen/Optimize.h"
 #include "codegen/CompareWithConstants.h"
 #include "codegen/KeepWrappingTests.h"
 #include "codegen/LimitVectorization.h"
 #include "codegen/NarrowIndices.h"
+#include "codegen/RecomputeAcrossLoops.h"
 #include "codegen/ScheduleForPressure.h"
 #include "codegen/SplitShortVectors.h"
 #include "codegen/WidenBF16.h"
@@ -114,6 +116,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
     passes.addPass(createModuleToFunctionPassAdaptor(WidenShortsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenBF16Pass()));
     passes.addPass(createModuleToFunctionPassAdaptor(ScheduleForPressurePass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(RecomputeAcrossLoopsPass()));
     passes.run(module, modules);
     return;
   }

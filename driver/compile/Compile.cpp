@@ -4,8 +4,8 @@
 //   text -> ast -> tile -> tile-opt -+-> gpu -> llvm -> ptx -> cubin -> sass
 //                                    +--------> llvm -> obj                     on the CPU
 //
-// Where threads of a cubin spill, gpu to cubin run once more with another launch, and the better
-// one counts (tryOtherLaunch).
+// Where threads of a cubin spill, gpu to cubin run once more, first with values computed again
+// instead of kept, then with another launch, and the better one counts (tryAgain).
 //
 // A step returns false after a diagnostic, never without one, but for a second try, which is
 // silent: callers only pass the failure on. Products of a stage stay readable (getProduct) until a
@@ -16,6 +16,7 @@
 #include "codegen/CSource.h"
 #include "codegen/Host.h"
 #include "codegen/NVPTX.h"
+#include "codegen/RecomputeAcrossLoops.h"
 #include "codegen/Translate.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/CPUAttributeNames.h"
@@ -348,6 +349,9 @@ bool Compiler::optimizeLLVM() {
   if (!target)
     return session.failInternal(target.takeError());
   gpu = std::make_unique<NVPTXTarget>(std::move(*target));
+  for (const auto &[symbol, mostOperations] : recomputed)
+    if (llvm::Function *function = llvmModule->getFunction(symbol))
+      function->addFnAttr(recomputeName, std::to_string(mostOperations));
   if (llvm::Error error = gpu->optimize(*llvmModule))
     return session.failInternal(std::move(error));
   return true;
@@ -431,60 +435,60 @@ static unsigned getSpills(const Cubin &cubin, StringRef symbol) {
 /// How many warps a block of a second try has at most.
 static constexpr int64_t mostWarps = 16;
 
-/// Does the second launch of a kernel pay? Fewer blocks cost nothing that spills do not. More warps
-/// cost: each multiplies a narrower tile, reads more of the operands for it, and has fewer
-/// registers. What is spilled behind a loop, as by most epilogues, is cheap beside that, so no less
-/// than half of it must go.
+/// Does the second try of a kernel pay? Fewer blocks, and values that are computed again behind
+/// loops, cost nothing that spills do not. More warps cost: each multiplies a narrower tile, reads
+/// more of the operands for it, and has fewer registers. What is spilled behind a loop, as by most
+/// epilogues, is cheap beside that, so no less than half of it must go.
 static bool pays(StringRef attribute, unsigned first, unsigned second) {
   return attribute == requestedWarpsName ? 2 * second <= first : second < first;
 }
 
 /// The passes for the GPU again, from `beforeLayouts`, with attributes by symbol; `module`,
-/// `manifest` and `ptx` are those of this launch then.
-std::optional<Cubin> Compiler::compileWith(const Launches &launches) {
+/// `manifest` and `ptx` are those of this try then. None where it gives the PTX of the first.
+std::optional<Cubin> Compiler::compileWith(const Launches &launches, StringRef firstPTX) {
   manifest = unlaunched;
   ptx.clear();
   llvmModule.reset(); // before its context
   module = beforeLayouts->clone();
-  for (KernelOp kernel : module->getOps<KernelOp>())
-    if (auto found = launches.find(kernel.getSymName().str()); found != launches.end())
+  for (KernelOp kernel : module->getOps<KernelOp>()) {
+    auto found = launches.find(kernel.getSymName().str());
+    if (found == launches.end())
+      continue;
+    if (found->second.first == recomputeName)
+      recomputed[found->first] = found->second.second;
+    else
       kernel->setAttr(found->second.first, Builder(kernel).getI64IntegerAttr(found->second.second));
-  if (lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX())
+  }
+  if (lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX() && ptx != firstPTX)
     return assemblePTX();
   return std::nullopt;
 }
 
-/// Where threads spill and the passes chose how many blocks share a multiprocessor, fewer leave
-/// each thread more registers; where they chose the number of warps, twice as many hold half as
-/// much each. Compiles such kernels again and gives the result where that pays: for all of them, or
-/// else, in one more try, for those for which it does.
-std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
-  Launches wanted;
-  for (const auto &[symbol, warps] : freeWarps)
-    if (2 * warps <= mostWarps && getSpills(first, symbol) > mostSilentSpills)
-      wanted[symbol] = {requestedWarpsName, 2 * warps};
-  for (const auto &[symbol, blocks] : freeBlocks)
-    if (getSpills(first, symbol) > mostSilentSpills)
-      wanted[symbol] = {occupancyName, blocks - 1};
+/// Compiles kernels again, as `wanted` says, and gives the result where that pays: for all of them,
+/// or else, in one more try, for those for which it does.
+std::optional<Cubin> Compiler::tryAgain(const Cubin &first, const Launches &wanted) {
   if (wanted.empty())
     return std::nullopt;
   // Kept until it is known which try is better: launch parameters in the manifest belong to one
   // PTX.
   runtime::Manifest firstManifest = manifest;
   std::string firstPTX = ptx;
+  std::map<std::string, int64_t> firstRecomputed = recomputed;
   retries = true;
   if (observer)
     observer->beginRetry();
   // The passes have reported the same on the first try.
   mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
-  std::optional<Cubin> second = compileWith(wanted);
+  std::optional<Cubin> second = compileWith(wanted, firstPTX);
   Launches paying;
   if (second)
     for (const auto &[symbol, launch] : wanted)
       if (pays(launch.first, getSpills(first, symbol), getSpills(*second, symbol)))
         paying[symbol] = launch;
-  if (!paying.empty() && paying.size() < wanted.size())
-    second = compileWith(paying);
+  if (!paying.empty() && paying.size() < wanted.size()) {
+    recomputed = firstRecomputed;
+    second = compileWith(paying, firstPTX);
+  }
   retries = false;
   bool isBetter = second && !paying.empty();
   if (observer)
@@ -493,7 +497,32 @@ std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
     return second;
   manifest = std::move(firstManifest);
   ptx = std::move(firstPTX);
+  recomputed = std::move(firstRecomputed);
   return std::nullopt;
+}
+
+/// Where threads spill, what LLVM keeps across loops is computed again behind them, from
+/// `mostOperations` at most.
+std::optional<Cubin> Compiler::tryRecomputing(const Cubin &first, int64_t mostOperations) {
+  Launches wanted;
+  for (const runtime::Kernel &kernel : manifest.kernels)
+    if (getSpills(first, kernel.symbol) > mostSilentSpills && !recomputed.count(kernel.symbol))
+      wanted[kernel.symbol] = {recomputeName, mostOperations};
+  return tryAgain(first, wanted);
+}
+
+/// Where threads spill and the passes chose how many blocks share a multiprocessor, fewer leave
+/// each thread more registers; where they chose the number of warps, twice as many hold half as
+/// much each.
+std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
+  Launches wanted;
+  for (const auto &[symbol, warps] : freeWarps)
+    if (2 * warps <= mostWarps && getSpills(first, symbol) > mostSilentSpills)
+      wanted[symbol] = {requestedWarpsName, 2 * warps};
+  for (const auto &[symbol, blocks] : freeBlocks)
+    if (getSpills(first, symbol) > mostSilentSpills)
+      wanted[symbol] = {occupancyName, blocks - 1};
+  return tryAgain(first, wanted);
 }
 
 bool Compiler::emitCubin() {
@@ -501,6 +530,10 @@ bool Compiler::emitCubin() {
   std::optional<Cubin> cubin = assemblePTX();
   if (!cubin)
     return false;
+  // ptxas's answers to fewer values jump: where the first number does not help, the second may.
+  for (int64_t mostOperations : {60, 12})
+    if (std::optional<Cubin> better = tryRecomputing(*cubin, mostOperations))
+      cubin = std::move(better);
   if (std::optional<Cubin> better = tryOtherLaunch(*cubin))
     cubin = std::move(better);
   if (session.getDiagnostics().hasErrors())

@@ -59,7 +59,7 @@ public:
 
   /// The steps, in the order of Stage.h: read and parse; elaborate; target-independent passes
   /// (optimize); lowerToGPU; lowerToLLVM; optimizeLLVM; emitPTX; emitCubin, which takes
-  /// lowerToGPU to emitPTX a second time where threads spill (tryOtherLaunch). The passes of each
+  /// lowerToGPU to emitPTX again where threads spill (tryAgain). The passes of each
   /// are listed in passes/Pipelines.cpp, those of LLVM in codegen/NVPTX.cpp and Optimize.cpp.
   bool parse();
   bool elaborate();
@@ -111,9 +111,11 @@ private:
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
   std::optional<Cubin> assemblePTX();
-  /// An attribute of the launch and its value, by a kernel's symbol.
+  /// An attribute of the launch and its value, or `recomputeName`, by a kernel's symbol.
   using Launches = std::map<std::string, std::pair<llvm::StringRef, int64_t>>;
-  std::optional<Cubin> compileWith(const Launches &launches);
+  std::optional<Cubin> compileWith(const Launches &launches, llvm::StringRef firstPTX);
+  std::optional<Cubin> tryAgain(const Cubin &first, const Launches &wanted);
+  std::optional<Cubin> tryRecomputing(const Cubin &first, int64_t mostOperations);
   std::optional<Cubin> tryOtherLaunch(const Cubin &first);
   void dropUnusable(ElaborateOptions &request);
   void reportMasks();
@@ -140,6 +142,7 @@ private:
   runtime::Manifest unlaunched;              ///< before fillLaunch()
   std::map<std::string, int64_t> freeWarps;  ///< kernels whose warps nobody asked for: their number
   std::map<std::string, int64_t> freeBlocks; ///< the same of blocks that share a multiprocessor
+  std::map<std::string, int64_t> recomputed; ///< values of recomputeName
   bool retries = false;                      ///< a failure is no error now
   std::unique_ptr<llvm::LLVMContext> llvmContext; // before llvmModule: it must die last
   std::unique_ptr<llvm::Module> llvmModule;
