@@ -2,9 +2,11 @@
 #include "codegen/RecomputeAcrossLoops.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -98,6 +100,56 @@ bool isLong(const Loop &loop) {
                   ExtractValueInst, InsertValueInst>(instruction);
     });
   return count >= longBody;
+}
+
+/// The part of a sum that is added to a pointer first: of 64 bits, if the other is not.
+std::pair<Value *, Value *> getParts(Instruction &sum) {
+  Value *first = sum.getOperand(0), *second = sum.getOperand(1);
+  if (isa<ZExtInst>(first))
+    std::swap(first, second);
+  return {first, second};
+}
+
+/// Offsets of copies are sums of few parts, and each sum that a loop does not change takes two
+/// registers throughout it:
+///
+///   row0 + column0, row0 + column1, row1 + column0, ..    each added to the loop's pointer
+///   pointer + row0, pointer + row1;  each + column0, ..   the parts alone, for as much arithmetic
+///
+/// Takes the sums apart where several have a part in common.
+bool splitOffsets(const Loop &loop) {
+  bool changes = false;
+  for (BasicBlock *block : loop.blocks()) {
+    MapVector<std::pair<Value *, Value *>, SmallVector<GetElementPtrInst *>> sharing;
+    for (Instruction &instruction : *block) {
+      auto *address = dyn_cast<GetElementPtrInst>(&instruction);
+      if (!address || address->getNumIndices() != 1 || address->getType()->isVectorTy() ||
+          loop.isLoopInvariant(address->getPointerOperand()))
+        continue;
+      auto *sum = dyn_cast<BinaryOperator>(address->getOperand(1));
+      if (sum && sum->getOpcode() == Instruction::Add && sum->getType()->isIntegerTy(64) &&
+          loop.isLoopInvariant(sum))
+        sharing[{address->getPointerOperand(), getParts(*sum).first}].push_back(address);
+    }
+    for (auto &[parts, addresses] : sharing) {
+      if (addresses.size() < 2)
+        continue;
+      changes = true;
+      auto [pointer, first] = parts;
+      Type *element = addresses.front()->getSourceElementType();
+      IRBuilder<> builder(addresses.front());
+      Value *row = builder.CreateGEP(element, pointer, first);
+      for (GetElementPtrInst *address : addresses) {
+        if (address->getSourceElementType() != element)
+          continue;
+        auto *sum = cast<Instruction>(address->getOperand(1));
+        builder.SetInsertPoint(address);
+        address->replaceAllUsesWith(builder.CreateGEP(element, row, getParts(*sum).second));
+        address->eraseFromParent();
+      }
+    }
+  }
+  return changes;
 }
 
 class Recomputation {
@@ -227,8 +279,15 @@ PreservedAnalyses RecomputeAcrossLoopsPass::run(Function &function,
                                                 FunctionAnalysisManager &analyses) {
   unsigned mostOperations = 0;
   function.getFnAttribute(recomputeName).getValueAsString().getAsInteger(10, mostOperations);
-  if (mostOperations == 0 ||
-      !Recomputation(function, analyses.getResult<LoopAnalysis>(function), mostOperations).run())
+  if (mostOperations == 0)
+    return PreservedAnalyses::all();
+  const LoopInfo &loops = analyses.getResult<LoopAnalysis>(function);
+  bool changes = false;
+  for (const Loop *loop : loops.getLoopsInPreorder())
+    if (loop->isInnermost())
+      changes |= splitOffsets(*loop);
+  changes |= Recomputation(function, loops, mostOperations).run();
+  if (!changes)
     return PreservedAnalyses::all();
   PreservedAnalyses preserved;
   preserved.preserveSet<CFGAnalyses>();

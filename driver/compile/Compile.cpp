@@ -531,7 +531,7 @@ bool Compiler::emitCubin() {
   if (!cubin)
     return false;
   // ptxas's answers to fewer values jump: where the first number does not help, the second may.
-  for (int64_t mostOperations : {60, 12})
+  for (int64_t mostOperations : {24, 12})
     if (std::optional<Cubin> better = tryRecomputing(*cubin, mostOperations))
       cubin = std::move(better);
   if (std::optional<Cubin> better = tryOtherLaunch(*cubin))

@@ -13,7 +13,7 @@ using namespace llvm;
 
 /// The function behind the pass, with the attribute unless `operations` is empty.
 static std::string run(const std::string &before, const std::string &body, const std::string &after,
-                       const std::string &operations = "\"60\"") {
+                       const std::string &operations = "\"24\"") {
   std::string text =
       "define void @f(ptr %p, i32 %n) " +
       (operations.empty() ? "" : "\"tile-recompute\"=" + operations) + " {\nentry:\n" + before +
