@@ -1,6 +1,7 @@
 // convert-tile-gpu-to-vector: kernels become functions of one thread, tiles become vectors of its
 // registers.
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
+#include "passes/Convert/TileGPUToLLVM/LaneSelects.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Passes.h"
 
@@ -161,9 +162,11 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     scf::populateSCFStructuralTypeConversionsAndLegality(converter, patterns, legality);
     if (failed(applyFullConversion(module, legality, std::move(patterns))))
       return signalPassFailure();
-    for (auto function : module.getOps<func::FuncOp>())
+    for (auto function : module.getOps<func::FuncOp>()) {
       if (failed(moveFills(function)))
         return signalPassFailure();
+      foldLaneSelects(function);
+    }
   }
 
   static void declareSharedMemory(ModuleOp module) {

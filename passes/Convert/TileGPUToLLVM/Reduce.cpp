@@ -24,6 +24,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -32,6 +33,8 @@ using namespace tile::gpu;
 
 /// Exchanges the registers of a vector between lanes, through 32-bit words.
 static Value shuffle(OpBuilder &b, Location loc, Value value, Value lanes, NVVM::ShflKind kind) {
+  if (matchPattern(value, m_Constant())) // the same in every lane
+    return value;
   auto type = cast<VectorType>(value.getType());
   Type element = type.getElementType();
   SmallVector<Value> results;

@@ -23,36 +23,58 @@ public:
 
   /// The totals with the registers along the axis left out.
   FailureOr<State> run(ArrayRef<ScanStep> steps) {
-    for (const ScanStep &step : steps) {
+    while (!steps.empty()) {
+      const ScanStep &step = steps.front();
+      if (step.dim == InDim::Lane) {
+        auto lanes = steps.take_while([](const ScanStep &s) { return s.dim == InDim::Lane; });
+        steps = steps.drop_front(lanes.size());
+        if (isOrdered)
+          joinLanes(lanes);
+        else
+          pickLanes(lanes, /*isLast=*/steps.empty());
+        continue;
+      }
       if (step.dim == InDim::Register)
         joinTotals(step.bits[0]);
-      else if (step.dim == InDim::Lane)
-        joinLanes(step.bits[0], &step == &steps.back());
       else if (failed(joinWarps(step, /*wantsEarlier=*/false)))
         return failure();
+      steps = steps.drop_front();
     }
     return totals;
   }
 
 private:
-  /// Lanes that differ in one bit hold neighbouring blocks. Both compute the same total, so that
-  /// the next step may start from either.
-  void joinLanes(unsigned bit, bool isLast) {
-    // Where one element is picked, the other lane has it if this one does not: only a further step
-    // asks for its flag.
-    if (!isOrdered) {
-      State other = totals;
-      for (Value &each : MutableArrayRef<Value>(other).take_front(isLast ? 1 : other.size()))
-        each = shuffleLanes(b, loc, each, 1u << bit);
-      totals = combine(totals, other);
-      return;
+  State shuffle(const State &state, unsigned bit) {
+    return State(
+        llvm::map_range(state, [&](Value v) { return shuffleLanes(b, loc, v, 1u << bit); }));
+  }
+
+  /// Lanes that differ in one bit hold neighbouring blocks; the lower one joins both in their
+  /// order. What the others compute is nobody's, and the lowest lane tells all in the end: one
+  /// exchange more instead of two selections in each step.
+  void joinLanes(ArrayRef<ScanStep> steps) {
+    unsigned mask = 0;
+    for (const ScanStep &step : steps) {
+      mask |= 1u << step.bits[0];
+      totals = combine(totals, shuffle(totals, step.bits[0]));
     }
-    Value own = arith::AndIOp::create(b, loc, getLane(b, loc), constantI32(b, loc, 1u << bit));
-    Value isHigh =
-        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, own, constantI32(b, loc, 0));
-    State other(
-        llvm::map_range(totals, [&](Value v) { return shuffleLanes(b, loc, v, 1u << bit); }));
-    totals = combine(select(isHigh, other, totals), select(isHigh, totals, other));
+    constexpr unsigned lanes = 32;
+    Value others = constantI32(b, loc, (lanes - 1) & ~mask);
+    Value lowest = arith::AndIOp::create(b, loc, getLane(b, loc), others);
+    for (Value &total : totals)
+      total = readLane(b, loc, total, lowest);
+  }
+
+  /// Where one element is picked, the other lane has it if this one does not: only a further step
+  /// asks for its flag.
+  void pickLanes(ArrayRef<ScanStep> steps, bool isLast) {
+    for (const ScanStep &step : steps) {
+      State other = totals;
+      bool last = isLast && &step == &steps.back();
+      for (Value &each : MutableArrayRef<Value>(other).take_front(last ? 1 : other.size()))
+        each = shuffleLanes(b, loc, each, 1u << step.bits[0]);
+      totals = combine(totals, other);
+    }
   }
 
   bool isOrdered; ///< the function wants what lies before on its left

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace tile;
@@ -45,9 +46,18 @@ State ScanSteps::combine(const State &left, const State &right) {
     OperationState state(inner.getLoc(), inner.getName(), operands,
                          {VectorType::get(width, inner.getResult(0).getType())}, inner.getAttrs());
     state.propertiesAttr = inner.getPropertiesAsAttribute();
-    mapping.map(inner.getResult(0), b.create(state)->getResult(0));
+    mapping.map(inner.getResult(0), fold(b.create(state)));
   }
   return State(llvm::map_range(body.getTerminator()->getOperands(), vectorOf));
+}
+
+/// Constants of constants: what marks and counts elements that all exist. Lanes need not ask each
+/// other for them.
+Value ScanSteps::fold(Operation *op) {
+  SmallVector<Value, 1> folded;
+  if (succeeded(b.tryFold(op, folded)) && !folded.empty() && matchPattern(folded[0], m_Constant()))
+    return folded[0];
+  return op->getResult(0);
 }
 
 State ScanSteps::take(const State &state, ArrayRef<int64_t> registers) {
@@ -57,7 +67,7 @@ State ScanSteps::take(const State &state, ArrayRef<int64_t> registers) {
 State ScanSteps::select(Value condition, const State &yes, const State &no) {
   State result;
   for (auto [x, y] : llvm::zip(yes, no))
-    result.push_back(arith::SelectOp::create(b, loc, condition, x, y));
+    result.push_back(x == y ? x : arith::SelectOp::create(b, loc, condition, x, y).getResult());
   return result;
 }
 

@@ -32,6 +32,8 @@ protected:
     return isReverse ? combine(second, first) : combine(first, second);
   }
 
+  /// The operation's result, or the constant that it is.
+  mlir::Value fold(mlir::Operation *op);
   State take(const State &state, llvm::ArrayRef<int64_t> registers);
   /// `condition` is one truth value, or one for each element.
   State select(mlir::Value condition, const State &yes, const State &no);

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 
@@ -56,8 +57,13 @@ Value takeElements(OpBuilder &builder, Location loc, Value vector, ArrayRef<int6
   bool identity = int64_t(registers.size()) == cast<VectorType>(vector.getType()).getNumElements();
   for (auto [i, reg] : llvm::enumerate(registers))
     identity &= int64_t(i) == reg;
-  return identity ? vector
-                  : vector::ShuffleOp::create(builder, loc, vector, vector, registers).getResult();
+  if (identity)
+    return vector;
+  SplatElementsAttr splat;
+  if (matchPattern(vector, m_Constant(&splat)))
+    return arith::ConstantOp::create(
+        builder, loc, splat.resizeSplat(VectorType::get(registers.size(), splat.getElementType())));
+  return vector::ShuffleOp::create(builder, loc, vector, vector, registers);
 }
 
 /// By halves, so that LLVM sees a tree of log2(n) shuffles that undo what was packed, and not a

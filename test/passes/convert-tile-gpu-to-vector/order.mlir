@@ -10,12 +10,15 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK: %[[ODD:.*]] = vector.shuffle %[[X]], %[[X]] [1, 3]
 // CHECK: arith.subi %[[EVEN]], %[[ODD]] : vector<2xi32>
 // CHECK: arith.subi %{{.*}}, %{{.*}} : vector<1xi32>
-// Of two lanes the lower one's is the left operand in both.
+// The lower of two lanes has its own on the left. What the upper one computes nobody reads: in the
+// end all take what the lowest lane has, without a selection in between.
 // CHECK: %[[OTHER:.*]] = vector.broadcast
-// CHECK: %[[LEFT:.*]] = arith.select %[[HIGH:.*]], %[[OTHER]], %[[OWN:.*]] : vector<1xi32>
-// CHECK: %[[RIGHT:.*]] = arith.select %[[HIGH]], %[[OWN]], %[[OTHER]] : vector<1xi32>
-// CHECK: arith.subi %[[LEFT]], %[[RIGHT]] : vector<1xi32>
+// CHECK: %[[JOINED:.*]] = arith.subi %[[OWN:.*]], %[[OTHER]] : vector<1xi32>
+// CHECK-NOT: arith.select
 // CHECK-COUNT-4: nvvm.shfl.sync bfly
+// CHECK-NOT: arith.select
+// CHECK: nvvm.shfl.sync idx %{{.*}}, %{{.*}}, %c0_i32
+// CHECK-NOT: arith.select
 // CHECK: llvm.store
 // CHECK: nvvm.barrier
 // CHECK: %[[FIRST:.*]] = llvm.load
