@@ -68,8 +68,9 @@ template LinearLayout LayoutInference::getAccessLayout(ScatterOp, RankedTensorTy
 
 constexpr int64_t bytesOfASector = 32;
 
-/// Three layouts compete: along the scanned axis in registers, parts of a slice in registers, and
-/// the plain blocked one. All keep whole sectors of 32 bytes for each access of a warp.
+/// Four layouts compete: along the scanned axis in registers, neighbours of shifted loads in
+/// registers, parts of a slice in registers, and the plain blocked one. All keep whole sectors of
+/// 32 bytes for each access of a warp.
 LinearLayout LayoutInference::getLoadLayout(LoadOp load, RankedTensorType type) const {
   SmallVector<unsigned> order = getAccessOrder(load);
   std::optional<int64_t> axis = getScannedAxis(load);
@@ -78,6 +79,9 @@ LinearLayout LayoutInference::getLoadLayout(LoadOp load, RankedTensorType type) 
       type.getDimSize(order[0]) * getElementBits(type.getElementType()) >= 2 * 8 * bytesOfASector)
     if (auto layout =
             scanInRegisters(type.getShape(), order[0], *axis, shape.vector, shape.numWarps))
+      return *layout;
+  if (auto dim = getShiftedDim(load, order[0]))
+    if (auto layout = shiftInRegisters(type.getShape(), order, *dim, shape.vector, shape.numWarps))
       return *layout;
   std::optional<Parts> parts = getParts(load);
   if (!parts || parts->dim != order[0])

@@ -1,6 +1,7 @@
 // Layouts of tiles whose elements meet in a thread.
 #include "passes/TileGPU/PartLayouts.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/LoadDistance.h"
 
 #include "mlir/IR/OpDefinition.h"
 
@@ -113,6 +114,64 @@ std::optional<LinearLayout> tile::gpu::scanInRegisters(ArrayRef<int64_t> extents
       perWarps = deal(InDim::Warp, d, perWarps);
   for (unsigned d = 0; d < extents.size(); ++d)
     deal(InDim::Register, d, extents[d]);
+  return LinearLayout(extents, bases[unsigned(InDim::Register)], bases[unsigned(InDim::Lane)],
+                      bases[unsigned(InDim::Warp)]);
+}
+
+std::optional<int64_t> tile::gpu::getShiftedDim(LoadOp load, unsigned fastest) {
+  // The same for all of them: a point beside along the fastest dimension goes with the others.
+  SmallVector<LoadOp> alike;
+  for (Operation &op : *load->getBlock()) {
+    if (isa<DotOp>(op))
+      return std::nullopt;
+    if (auto other = dyn_cast<LoadOp>(op))
+      if (other.getView() == load.getView() && other.getType() == load.getType() &&
+          other.getSizes() == load.getSizes())
+        alike.push_back(other);
+  }
+  constexpr unsigned few = 2; // a load more is as cheap as a longer way to memory
+  for (LoadOp from : alike) {
+    SmallVector<unsigned> beside(from.getTileShape().size());
+    for (LoadOp to : alike)
+      if (std::optional<LoadDistance> distance = getDistance(from, to))
+        if (int64_t dim = load.getTileDims()[distance->dim]; dim >= 0 && dim != int64_t(fastest))
+          ++beside[dim];
+    auto most = llvm::max_element(beside);
+    if (most != beside.end() && *most >= few)
+      return most - beside.begin();
+  }
+  return std::nullopt;
+}
+
+std::optional<LinearLayout> tile::gpu::shiftInRegisters(ArrayRef<int64_t> extents,
+                                                        ArrayRef<unsigned> order, unsigned axis,
+                                                        unsigned vector, unsigned numWarps) {
+  constexpr int64_t lanes = 32;
+  int64_t elements = 1;
+  for (int64_t extent : extents)
+    elements *= extent;
+  int64_t held = std::min<int64_t>(vector, extents[order[0]]);
+  int64_t neighbours = elements / (held * lanes * int64_t(numWarps));
+  if (neighbours < 2 || extents[axis] < 2)
+    return std::nullopt;
+  SmallVector<Coord> bases[numInDims];
+  SmallVector<int64_t> covered(extents.size(), 1);
+  // Hands out bits of a dimension while `count` wants more of them; what is still wanted.
+  auto deal = [&](InDim in, unsigned dim, int64_t count) {
+    for (; count > 1 && covered[dim] < extents[dim]; count /= 2, covered[dim] *= 2) {
+      bases[unsigned(in)].push_back(Coord(extents.size(), 0));
+      bases[unsigned(in)].back()[dim] = covered[dim];
+    }
+    return count;
+  };
+  deal(InDim::Register, order[0], held);
+  deal(InDim::Register, axis, neighbours);
+  for (auto [in, wanted] :
+       {std::pair(InDim::Lane, lanes), std::pair(InDim::Warp, int64_t(numWarps))})
+    for (unsigned dim : order)
+      wanted = deal(in, dim, wanted);
+  for (unsigned dim : order)
+    deal(InDim::Register, dim, extents[dim]);
   return LinearLayout(extents, bases[unsigned(InDim::Register)], bases[unsigned(InDim::Lane)],
                       bases[unsigned(InDim::Warp)]);
 }

@@ -43,6 +43,24 @@ std::optional<int64_t> getScannedAxis(LoadOp load);
 std::optional<LinearLayout> scanInRegisters(llvm::ArrayRef<int64_t> extents, unsigned fastest,
                                             unsigned axis, unsigned vector, unsigned numWarps);
 
+/// The dimension of a loaded tile along which other loads of its block lie beside it, as the taps
+/// of a filter do; of several the one with most of them. None along `fastest`, the neighbours in
+/// memory, and where products read tiles of the block.
+std::optional<int64_t> getShiftedDim(LoadOp load, unsigned fastest);
+
+/// A layout for loads that lie beside each other along `axis`: a thread has as many neighbours
+/// along it as it has vectors, so that most of a tile is in the registers of the one beside
+/// (passes/TileGPU/ShiftLoads.cpp). All else is as in a blocked layout. None where a thread has one
+/// vector. Of 8 x 64 elements, 8 a vector, one warp:
+///
+///              lane 0   ...  lane 7
+///     axis 0   [0 .. 7]      [56 .. 63]
+///          1   [0 .. 7]      [56 .. 63]
+///          2   lane 8   ...
+std::optional<LinearLayout> shiftInRegisters(llvm::ArrayRef<int64_t> extents,
+                                             llvm::ArrayRef<unsigned> order, unsigned axis,
+                                             unsigned vector, unsigned numWarps);
+
 /// The layout that a value takes without an exchange, if it is computed, by operations that take
 /// any layout, from tiles that have one. None where threads would hold elements twice.
 std::optional<LinearLayout> getNaturalLayout(mlir::Value value);

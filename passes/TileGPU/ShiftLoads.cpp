@@ -17,6 +17,7 @@
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
 #include "passes/TileGPU/AccessWidth.h"
+#include "passes/TileGPU/LoadDistance.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -34,16 +35,9 @@ using namespace tile::gpu;
 
 namespace {
 
-/// A position: a value, or none, and a constant.
-struct Position {
-  Value base;
-  int64_t constant = 0;
-};
-
 /// A load that may be made from another, or the other way round.
 struct Candidate {
   mutable LoadOp load;
-  SmallVector<Position> starts;
   std::optional<unsigned> fastest; // of the tile
   int64_t aligned = 1;             // neighbours of a vector that the first position allows
   Operation *last = nullptr;       // behind which the tile is there, once it is placed
@@ -60,24 +54,6 @@ struct Move {
 
 } // namespace
 
-static Position splitConstant(Value value) {
-  Position position{value};
-  APInt constant;
-  while (true) {
-    if (matchPattern(position.base, m_ConstantInt(&constant)))
-      return {nullptr, position.constant + constant.getSExtValue()};
-    if (auto add = position.base.getDefiningOp<arith::AddIOp>();
-        add && matchPattern(add.getRhs(), m_ConstantInt(&constant))) {
-      position = {add.getLhs(), position.constant + constant.getSExtValue()};
-    } else if (auto sub = position.base.getDefiningOp<arith::SubIOp>();
-               sub && matchPattern(sub.getRhs(), m_ConstantInt(&constant))) {
-      position = {sub.getLhs(), position.constant - constant.getSExtValue()};
-    } else {
-      return position;
-    }
-  }
-}
-
 /// Loads that a barrier or the next trip is to hide stay where they are: a shuffle would wait for
 /// them.
 static bool isCandidate(LoadOp load) {
@@ -89,25 +65,9 @@ static bool isCandidate(LoadOp load) {
 
 /// The dimension of the view along which `to` lies one position behind or before `from`, if all
 /// else is equal.
-static std::optional<std::pair<unsigned, int64_t>> getDistance(const Candidate &from,
-                                                               const Candidate &to) {
-  LoadOp a = from.load, b = to.load;
-  if (a.getView() != b.getView() || a.getType() != b.getType() || a.getPad() != b.getPad() ||
-      a.getSizes() != b.getSizes() || a.getHasEnd() != b.getHasEnd() ||
-      a.getEnds() != b.getEnds() || a.getCache() != b.getCache())
-    return std::nullopt;
-  std::optional<std::pair<unsigned, int64_t>> found;
-  for (unsigned d = 0; d < from.starts.size(); ++d) {
-    if (from.starts[d].base != to.starts[d].base)
-      return std::nullopt;
-    int64_t distance = to.starts[d].constant - from.starts[d].constant;
-    if (distance == 0)
-      continue;
-    if (found || std::abs(distance) != 1 || b.isDropped(d))
-      return std::nullopt;
-    found = {d, distance};
-  }
-  return found;
+static std::optional<LoadDistance> getDistance(const Candidate &from, const Candidate &to) {
+  auto found = tile::gpu::getDistance(from.load, to.load);
+  return found && std::abs(found->offset) == 1 ? found : std::nullopt;
 }
 
 /// True if everybody who uses what is loaded stands behind `op`, which is behind the load.
@@ -246,8 +206,6 @@ struct TileGPUShiftLoads : tile::impl::TileGPUShiftLoadsBase<TileGPUShiftLoads> 
   static Candidate describe(LoadOp load, const DivisibilityAnalysis &divisibility) {
     Candidate candidate;
     candidate.load = load;
-    for (Value start : load.getStarts())
-      candidate.starts.push_back(splitConstant(start));
     AccessWidth width = getAccessWidth(load, cast<RankedTensorType>(load.getType()), divisibility);
     candidate.fastest = width.fastest;
     for (auto [d, tileDim] : llvm::enumerate(load.getTileDims()))
