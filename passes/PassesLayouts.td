@@ -52,6 +52,24 @@ def TileGPUVersionRowLoops : Pass<"tile-gpu-version-row-loops", "::mlir::ModuleO
       "::tile::TileDialect"];
 }
 
+def TileGPUPeelTails : Pass<"tile-gpu-peel-tails", "::mlir::ModuleOp"> {
+  let summary = "peel the last block, which may be cut off, off loops whose functions ask for it";
+  let description = [{
+    Of an innermost loop without products that goes to the end of a dimension, and whose body
+    reduces or scans by a function what `tile.inside` tells apart, the trips over whole blocks are
+    left to the loop: there all positions exist, which are constants from then on. What is left over
+    is the body once, under a test.
+    ```mlir
+    scf.for %n = %c0 to %N step %c512 { reduce_by(select(inside(%x[%n]), 1, 0), load %x[%n]) }
+    // becomes
+    scf.for %n = %c0 to %whole step %c512 { reduce_by(1, load %x[%n]) }
+    scf.if %whole < %N { reduce_by(select(inside(%x[%whole]), 1, 0), load %x[%whole]) }
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+      "::tile::TileDialect"];
+}
+
 def TileGPUEliminateRedundantLoads
     : Pass<"tile-gpu-eliminate-redundant-loads", "::mlir::ModuleOp"> {
   let summary = "eliminate redundant loads of memory that nothing writes";

@@ -84,6 +84,7 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
 void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUSplitLoops());
   pm.addPass(createTileGPUVersionRowLoops());
+  pm.addPass(createTileGPUPeelTails());
   addCleanup(pm);
   pm.addPass(createTileGPUEliminateRedundantLoads());
   pm.addPass(createTileGPUDeferReductions());

@@ -12,6 +12,8 @@ static constexpr PassCondition conditions[] = {
     {"tile-gpu-split-loops", true, "loops with split(n)"},
     {"tile-gpu-version-row-loops", false,
      "kernels that go over the same blocks of a row in several loops"},
+    {"tile-gpu-peel-tails", true,
+     "loops over blocks that a function reduces or scans by what `inside` says of their elements"},
     {"tile-gpu-eliminate-redundant-loads", true,
      "equal loads of one block, of memory that nothing writes"},
     {"tile-gpu-defer-reductions", true,
