@@ -8,23 +8,30 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-Position tile::gpu::splitConstant(Value value) {
-  Position position{value};
-  APInt constant;
-  while (true) {
-    if (matchPattern(position.base, m_ConstantInt(&constant)))
-      return {nullptr, position.constant + constant.getSExtValue()};
-    if (auto add = position.base.getDefiningOp<arith::AddIOp>();
-        add && matchPattern(add.getRhs(), m_ConstantInt(&constant))) {
-      position = {add.getLhs(), position.constant + constant.getSExtValue()};
-    } else if (auto sub = position.base.getDefiningOp<arith::SubIOp>();
-               sub && matchPattern(sub.getRhs(), m_ConstantInt(&constant))) {
-      position = {sub.getLhs(), position.constant - constant.getSExtValue()};
-    } else {
-      return position;
+namespace {
+
+/// A position as a sum of multiples of values and a constant.
+struct Position {
+  DenseMap<Value, int64_t> factors; // looked up only
+  int64_t constant = 0;
+
+  void add(Value value, int64_t factor) {
+    APInt number;
+    if (matchPattern(value, m_ConstantInt(&number))) {
+      constant += factor * number.getSExtValue();
+    } else if (auto sum = value.getDefiningOp<arith::AddIOp>()) {
+      add(sum.getLhs(), factor);
+      add(sum.getRhs(), factor);
+    } else if (auto difference = value.getDefiningOp<arith::SubIOp>()) {
+      add(difference.getLhs(), factor);
+      add(difference.getRhs(), -factor);
+    } else if (int64_t &sum = factors[value]; (sum += factor) == 0) {
+      factors.erase(value);
     }
   }
-}
+};
+
+} // namespace
 
 std::optional<LoadDistance> tile::gpu::getDistance(LoadOp from, LoadOp to) {
   if (from.getView() != to.getView() || from.getType() != to.getType() ||
@@ -37,15 +44,16 @@ std::optional<LoadDistance> tile::gpu::getDistance(LoadOp from, LoadOp to) {
     auto [a, b] = starts;
     if (a == b)
       continue;
-    Position first = splitConstant(a), second = splitConstant(b);
-    int64_t offset = second.constant - first.constant;
-    if (first.base != second.base)
+    Position offset;
+    offset.add(b, 1);
+    offset.add(a, -1);
+    if (!offset.factors.empty())
       return std::nullopt;
-    if (offset == 0)
+    if (offset.constant == 0)
       continue;
     if (found || to.isDropped(d))
       return std::nullopt;
-    found = {unsigned(d), offset};
+    found = {unsigned(d), offset.constant};
   }
   return found;
 }

@@ -8,14 +8,6 @@
 
 namespace tile::gpu {
 
-/// A position: a value, or none, and a constant.
-struct Position {
-  mlir::Value base;
-  int64_t constant = 0;
-};
-
-Position splitConstant(mlir::Value value);
-
 /// A dimension of the view, and by how many positions `to` lies behind `from` along it.
 struct LoadDistance {
   unsigned dim;

@@ -6,6 +6,7 @@
 #include "dialect/Tile/Accumulation.h"
 #include "passes/Analysis/BusyPrograms.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
+#include "passes/Analysis/CostModel/OverlappingLoads.h"
 #include "passes/Analysis/CostModel/TargetLimits.h"
 #include "passes/Analysis/IndexEvaluation.h"
 #include "passes/TileGPU/DotSelection.h"
@@ -13,6 +14,7 @@
 #include "passes/TileGPU/PartCount.h"
 #include "passes/TileGPU/SplitSlices.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
@@ -287,6 +289,10 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
           if (std::optional<double> extent = values.get(root.getExtents()[d]);
               extent && *extent > 0)
             each.useful *= *extent / (std::ceil(*extent / double(size)) * double(size));
+    if constexpr (std::is_same_v<Op, LoadOp>)
+      if (!each.feedsDot)
+        each.useful *=
+            getShareBeside(op) * getShareOfTrips(op, loop.runs > 0 ? loop.trips / loop.runs : 1);
     each.splitsSectors = root && splitsSectors(root, values);
     each.axes = getAxes(op.getView());
     for (Value start : op.getStarts()) // ends cut a tile, but do not make it another one
@@ -342,8 +348,13 @@ double Counter::visit(Block &block, int number, double weight, IndexEvaluation &
             [&](auto each) { addAccess(each, loop, weight, values); })
         .Default([&](Operation *each) {
           auto [cost, isNew] = costs.try_emplace(each);
-          if (isNew)
+          if (isNew) {
             cost->second = getElementCost(each);
+            // What a load beside has brought is widened already.
+            if (isa<arith::ExtFOp>(each))
+              if (auto load = each->getOperand(0).getDefiningOp<LoadOp>())
+                cost->second.slots *= getShareBeside(load);
+          }
           loop.slots += weight * cost->second.slots;
           loop.special += weight * cost->second.special;
           loop.reduced += weight * cost->second.reduced;
