@@ -225,7 +225,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   int64_t largest = 1, largestMoved = 1, longest = 1, dotElements = 0;
   unsigned narrowest = 128;
   bool loops = false, reduces = false, reducesRows = false, reducesOthers = false,
-       transposes = false, exchanges = false, joins = false;
+       transposes = false, exchanges = false, joins = false, joinsOthers = false;
   SmallVector<Extents> wgmma;
   kernel.getBody().walk([&](Operation *op) {
     loops |= isa<LoopLikeOpInterface>(op);
@@ -256,8 +256,11 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     }
     exchanges |= isa<ScanOp, ArgReduceOp, ReduceByOp, SortOp, HistogramOp, TakeOp, GatherOp,
                      ScatterOp, AtomicOp>(op);
-    if (auto reduce = dyn_cast<ReduceByOp>(op)) // a slice is one, too: a selection
+    if (auto reduce = dyn_cast<ReduceByOp>(op)) { // a slice is one, too: a selection
       joins |= llvm::range_size(reduce.getCombiner().front()) > longFunction;
+      auto source = cast<RankedTensorType>(reduce.getSources()[0].getType());
+      joinsOthers |= reduce.getAxis() != source.getRank() - 1;
+    }
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       int64_t rank = reduce.getSource().getType().getRank();
       reduces = true;
@@ -291,8 +294,10 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     if (joins)
       least = 1;
     shape.numWarps = std::clamp<int64_t>(largest / (32 * (combines ? 32 : 16)), least, 16);
-    if (shape.numWarps == 1 && exchanges) // every lane has a part
-      vector = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / 32)), 1, vector);
+    // Every lane has a part; and a lane's parts are one, which a function joins with others once.
+    if (shape.numWarps == 1 && exchanges)
+      vector = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / 32)), 1,
+                                   joins && !joinsOthers ? 4 * vector : vector);
   }
   // Layouts want a power of two.
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
