@@ -15,6 +15,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
+#include "passes/Analysis/IndexEvaluation.h"
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/DotSelection.h"
@@ -47,6 +48,8 @@ static constexpr int64_t mostRegisters = 16;
 static constexpr int64_t otherRegisters = 28 + 12;
 /// Warps of other blocks that hide a block's waits: four of each of the four schedulers.
 static constexpr int64_t hidingWarps = 16;
+/// Trips of which all but the first gain where that takes registers of other blocks.
+static constexpr double fewTrips = 4;
 /// Warps that a multiprocessor still has room for where the number of programs is a guess.
 static constexpr int64_t roomyWarps = 24;
 
@@ -300,6 +303,15 @@ static bool isGuess(KernelOp kernel) {
   return found;
 }
 
+/// Trips at the extents that the contract expects; none where that is not known.
+static double countTrips(scf::ForOp loop) {
+  cost::Extents expected; // each as its `opt` says
+  cost::IndexEvaluation values(expected, {});
+  auto low = values.get(loop.getLowerBound()), high = values.get(loop.getUpperBound()),
+       step = values.get(loop.getStep());
+  return low && high && step && *step > 0 ? (*high - *low) / *step : 0;
+}
+
 /// Why the loop is better left as it is; empty where it is not. Registers cost nothing where all
 /// programs of a launch run at once even so, and loads ahead gain where those programs neither keep
 /// memory busy nor have warps that hide each other's waits.
@@ -328,9 +340,22 @@ static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarge
            " warps would run on a multiprocessor";
   }
   std::string many = std::to_string(blocks) + " programs for each multiprocessor ";
+  // Little's law: as much has to be on its way as comes in the time of one load; twice as much, as
+  // programs that wait in every trip have nothing on its way for about half of it.
+  double busy = 2 * getBytesInFlight(card);
   int64_t warps = (blocks - 1) * threads / target.limits.warpThreads;
-  if (warps > hidingWarps)
-    return many + "hide each other's waits";
+  if (warps > hidingWarps) {
+    // Of blocks of one warp no more run at once than a multiprocessor has places: a few less, each
+    // with twice as much on its way, are more.
+    int64_t places = std::min<int64_t>(blocks, target.limits.blocksPerProcessor);
+    auto hasRoom = [&](int64_t count, int64_t held) {
+      return count * threads <= target.limits.threadsPerProcessor &&
+             target.limits.registersFor(threads, count) >= held;
+    };
+    bool gains = countTrips(loop) >= fewTrips && hasRoom(places, registers - plan.registers) &&
+                 hasRoom(places - places / 8, registers) && double(places * plan.bytes) < busy;
+    return gains ? "" : many + "hide each other's waits";
+  }
   if (hasProducer(kernel))
     if (std::string obstacle = getObstacleOfConsumers(plan, kernel, target.limits);
         !obstacle.empty())
@@ -338,9 +363,7 @@ static std::string getObstacle(const Plan &plan, KernelOp kernel, const GPUTarge
   if (blocks > target.limits.blocksPerProcessor ||
       target.limits.registersFor(threads, blocks) < registers)
     return many + "would not run at once with " + std::to_string(registers) + " registers a thread";
-  // Little's law: as much has to be on its way as comes in the time of one load; twice as much, as
-  // programs that wait in every trip have nothing on its way for about half of it.
-  if (double(blocks * plan.bytes) >= 2 * getBytesInFlight(card))
+  if (double(blocks * plan.bytes) >= busy)
     return many + "keep memory busy, with " + std::to_string(blocks * plan.bytes) +
            " bytes on their way";
   return "";

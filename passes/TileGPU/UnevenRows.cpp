@@ -58,19 +58,43 @@ static ViewOp findView(Value view) {
   }
 }
 
+/// What divides the beginnings of the view's rows, if it is less than `vector`: constant strides of
+/// the dimensions around the one that goes on in memory.
+static int64_t getConstantDivisor(ViewOp view, int64_t vector) {
+  int64_t divisor = vector;
+  bool goesOn = false;
+  for (Value stride : view.getStrides()) {
+    APInt constant;
+    if (!matchPattern(stride, m_ConstantInt(&constant)))
+      continue;
+    if (constant.isOne())
+      goesOn = true;
+    else
+      divisor = std::gcd(divisor, constant.getSExtValue());
+  }
+  return goesOn && divisor > 0 ? divisor : vector;
+}
+
 unsigned tile::gpu::getRowDivisor(KernelOp kernel, unsigned vector) {
-  if (!kernel->hasAttr(unevenName))
-    return vector;
-  int64_t least = vector;
-  auto visit = [&](Value value, Type moved) {
-    ViewOp view = findView(value);
-    if (!view || !isa<RankedTensorType>(moved))
-      return;
-    for (Value stride : view.getStrides())
-      if (auto divisor = getUnevenDivisor(kernel, stride, vector))
-        least = std::min(least, std::gcd(*divisor, int64_t(vector)));
+  SmallVector<std::pair<ViewOp, int64_t>> moved; // and how many elements at once
+  auto visit = [&](Value value, Type type) {
+    auto tile = dyn_cast<RankedTensorType>(type);
+    if (ViewOp view = findView(value); view && tile)
+      moved.push_back({view, tile.getNumElements()});
   };
   kernel.getBody().walk([&](LoadOp load) { visit(load.getView(), load.getType()); });
   kernel.getBody().walk([&](StoreOp store) { visit(store.getView(), store.getValue().getType()); });
+  int64_t least = vector, most = 0;
+  for (auto [view, elements] : moved)
+    most = std::max(most, elements);
+  for (auto [view, elements] : moved) {
+    // What small tiles beside them would gain, large ones would lose.
+    if (elements == most)
+      least = std::min(least, getConstantDivisor(view, vector));
+    if (kernel->hasAttr(unevenName))
+      for (Value stride : view.getStrides())
+        if (auto divisor = getUnevenDivisor(kernel, stride, vector))
+          least = std::min(least, std::gcd(*divisor, int64_t(vector)));
+  }
   return least;
 }

@@ -11,8 +11,8 @@ namespace tile::gpu {
 bool isUneven(KernelOp kernel, llvm::StringRef name, int64_t vector);
 
 /// The greatest power of two, at most `vector`, that divides the distance of rows in all tensors
-/// that the kernel reads or writes in tiles and whose rows are known not to be aligned; `vector`
-/// where there is none.
+/// that the kernel reads or writes in tiles and whose rows are known not to be aligned, or, of its
+/// largest tiles, are a constant apart; `vector` where there is none.
 unsigned getRowDivisor(KernelOp kernel, unsigned vector);
 
 } // namespace tile::gpu
