@@ -4,6 +4,7 @@
 // producer and consumers; flights over trips, turns and peeks in the loops of consumers. A part
 // that is there already is left alone, one that is not possible is an error: the pass that decides
 // does not ask for it, and a hand may.
+#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/Schedule/IssueOrder.h"
 #include "passes/TileGPU/Schedule/ProductParts.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
@@ -82,9 +83,10 @@ LogicalResult applyToTrips(scf::ForOp loop, int64_t &rings) {
   return schedule.leaves(0) ? applyOrder(loop, schedule) : success();
 }
 
-/// Realises what concerns rings; sets `turns` if the loop takes turns.
+/// Realises what concerns rings; sets `turns` if the loop takes turns. With `others`, more than one
+/// warpgroup multiplies meanwhile.
 /// Late release first: turns count on products that stay in flight.
-LogicalResult applyToRings(scf::ForOp loop, bool &turns) {
+LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
   LoopSchedule schedule = LoopSchedule::of(loop);
   std::string reason;
   if (failed(applyFlights(loop, schedule)))
@@ -93,7 +95,7 @@ LogicalResult applyToRings(scf::ForOp loop, bool &turns) {
     return success();
   if (reason = whyNoTurns(loop); !reason.empty())
     return refuse(loop, reason);
-  auto found = schedule.words.peek ? findPeek(loop, reason) : std::nullopt;
+  auto found = schedule.words.peek ? findPeek(loop, others, reason) : std::nullopt;
   if (!reason.empty())
     return refuse(loop, reason);
   turns = true;
@@ -112,9 +114,13 @@ struct TileGPUApplySchedule : tile::impl::TileGPUApplyScheduleBase<TileGPUApplyS
         if (!isOfConsumers(loop) && failed(applyToTrips(loop, rings)))
           return signalPassFailure();
       WalkResult result = kernel.getBody().walk([&](WarpSpecializeOp split) {
-        bool turns = false;
+        constexpr int64_t warpsOfWarpgroup = 4;
+        FailureOr<int64_t> warps = getLaunchedWarps(kernel);
+        if (failed(warps))
+          return WalkResult::interrupt();
+        bool turns = false, others = !Consumers{*warps / warpsOfWarpgroup}.arePair();
         for (scf::ForOp loop : findLoops(split.getConsumer()))
-          if (failed(applyToRings(loop, turns)))
+          if (failed(applyToRings(loop, others, turns)))
             return WalkResult::interrupt();
         if (!turns)
           return WalkResult::advance();

@@ -29,8 +29,11 @@ void takeTurn(mlir::scf::ForOp loop);
 struct Peek {
   RingWaitOp tile;  ///< what a trip waits for before its first product
   WgmmaWaitOp last; ///< the wait for its last product
+  /// Where that wait goes, if it moves up: behind what reduces the first product's result.
+  mlir::Operation *place = nullptr;
 };
-std::optional<Peek> findPeek(mlir::scf::ForOp loop, std::string &reason);
+/// With `others`, several warpgroups multiply meanwhile.
+std::optional<Peek> findPeek(mlir::scf::ForOp loop, bool others, std::string &reason);
 /// Waits for the next trip's tile before the last product of a trip.
 void peekAhead(mlir::scf::ForOp loop, Peek found);
 

@@ -9,8 +9,9 @@
 //    its operands are there, and is in flight until its result is used.
 // 2. Who multiplies while a warpgroup waits or computes? Where nobody does, sums that only products
 //    touch stay in flight till the next trip has issued its own. Several warpgroups take turns.
-// 3. Does the last wait of a trip stay behind the arithmetic that is to run under it? With turns of
-//    two warpgroups, a peek at the next trip's tile keeps it there.
+// 3. Does the last wait of a trip stay behind the arithmetic that is to run under it? With turns, a
+//    peek at the next trip's tile keeps it there: behind all of it where two warpgroups compute,
+//    behind the first reduction where others multiply meanwhile.
 //
 // The first question is answered before a kernel is taken apart into producer and consumers, when
 // copies are values; the others when rings are there and have their stages: so the pass runs twice,
@@ -201,10 +202,7 @@ void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers)
              std::to_string(consumers.warpgroups) + " compute";
   } else if (reason = whyNoTurns(loop); reason.empty()) {
     schedule.words.turns = true;
-    if (consumers.arePair())
-      schedule.words.peek = findPeek(loop, reason).has_value();
-    else
-      reason = "no peek: others multiply meanwhile, whatever one waits for";
+    schedule.words.peek = findPeek(loop, !consumers.arePair(), reason).has_value();
   }
   if (!reason.empty())
     declined(loop) << reason;

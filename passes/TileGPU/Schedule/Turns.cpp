@@ -59,7 +59,19 @@ static bool computesMuch(Operation &op) {
          getLayout(type).getNumRegisters() >= many;
 }
 
-std::optional<Peek> tile::gpu::findPeek(scf::ForOp loop, std::string &reason) {
+/// Behind `wait`, where arithmetic on a large tile begins that follows a reduction; null if there
+/// is no such place ahead of `end`.
+static Operation *findPlaceBehindReduction(Operation *wait, Operation *end) {
+  bool reduced = false;
+  for (Operation *op = wait; op && op != end; op = op->getNextNode()) {
+    if (reduced && computesMuch(*op))
+      return op;
+    reduced |= isa<ReduceOp>(op);
+  }
+  return nullptr;
+}
+
+std::optional<Peek> tile::gpu::findPeek(scf::ForOp loop, bool others, std::string &reason) {
   Peek found;
   auto refuse = [&](StringRef why) {
     reason = why;
@@ -96,6 +108,15 @@ std::optional<Peek> tile::gpu::findPeek(scf::ForOp loop, std::string &reason) {
   });
   if (!safe)
     return refuse("a ring has one stage, or is waited for more than once in a trip");
+  if (!others)
+    return found;
+  auto waits = loop.getBody()->getOps<WgmmaWaitOp>();
+  found.place = findPlaceBehindReduction(*waits.begin(), found.last);
+  if (!found.place || llvm::any_of(found.last->getOperands(), [&](Value operand) {
+        Operation *def = operand.getDefiningOp();
+        return def && def->getBlock() == loop.getBody() && !def->isBeforeInBlock(found.place);
+      }))
+    return refuse("no result is reduced before much is computed from it");
   return found;
 }
 
@@ -132,7 +153,10 @@ static void peek(OpBuilder &builder, RingWaitOp tile, Value lower, Value upper) 
 void tile::gpu::peekAhead(scf::ForOp loop, Peek found) {
   OpBuilder builder(loop);
   peek(builder, found.tile, loop.getLowerBound(), loop.getUpperBound());
-  hold(found.last);
+  if (found.place)
+    found.last->moveBefore(found.place);
+  else
+    hold(found.last);
   builder.setInsertionPoint(found.last);
   Value next =
       arith::AddIOp::create(builder, loop.getLoc(), loop.getInductionVar(), loop.getStep());
