@@ -477,7 +477,7 @@ private:
   /// what other users of shared memory leave, over the sum of these rings' slots; at most
   /// `limits::stages`, or the least that a source asks for. Where that is one, the first of them
   /// that fit have two. Rings outside of loops have one, or two in a persistent kernel where that
-  /// costs the others no stage.
+  /// leaves the others three stages, or costs them none.
   LogicalResult chooseStages() {
     Plan plan = makePlan();
     int64_t blocks = chooseBlocks(plan), limit = getSharedLimit(limits, blocks);
@@ -502,7 +502,7 @@ private:
                        << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
     int64_t stages = std::min(requested, fitting);
     // Tiles that each program of a persistent kernel fetches once are fetched for the next
-    // meanwhile, where that costs no stage.
+    // meanwhile, where that leaves the others stages enough.
     int64_t spare = room - stages * repeated, outer = 0;
     llvm::SmallPtrSet<Group *, 4> doubled; // looked up only
     if (stages == 1 && !plan.explicitly)
@@ -515,7 +515,15 @@ private:
     for (Group &group : groups)
       if (findOwner(group) == &group && !isInInnerLoop(group.fetches.front()))
         outer += group.getSlotBytes();
-    int64_t outerStages = kernel->hasAttr(persistentGridName) && outer <= spare ? 2 : 1;
+    bool isPersistent = kernel->hasAttr(persistentGridName);
+    if (isPersistent && outer > spare && !plan.explicitly) {
+      int64_t fewer = repeated ? (room - outer) / repeated : 0;
+      if (fewer >= usefulStages) {
+        stages = std::min(stages, fewer);
+        spare = room - stages * repeated;
+      }
+    }
+    int64_t outerStages = isPersistent && outer <= spare ? 2 : 1;
     builder.setInsertionPoint(kernel.getBody().front().getTerminator());
     for (Group &group : groups) {
       Group *owner = findOwner(group);
