@@ -11,6 +11,7 @@
 // lasts to the loop's end, since the next trip needs it again. Threads are not in step, so sharing
 // bytes is what makes tile-gpu-insert-barriers order the accesses; small scratch is kept apart
 // where there is room, which saves these barriers.
+#include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/SharedLifetimes.h"
@@ -103,7 +104,8 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
   WalkResult result = kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
     SharedNeed need = getSharedNeed(op);
     auto fetch = dyn_cast<TmaFetchOp>(op);
-    if (fetchedOnce && fetch && !isInLoop(fetch))
+    // Those with a ring's number may share that of a loop.
+    if (fetchedOnce && fetch && !isInLoop(fetch) && !fetch->hasAttr(ringName))
       need = {SharedUse::Allocates, getSharedLayout(fetch.getType()).getBytes(), 1024};
     if (need.use == SharedUse::None)
       return WalkResult::advance();

@@ -325,7 +325,8 @@ private:
       plan.fixed += 1024; // mbarriers
       if (!isInInnerLoop(group.fetches.front())) {
         plan.fixed += group.getSlotBytes();
-        if (!group.fetches.front()->getParentOfType<LoopLikeOpInterface>())
+        if (!group.fetches.front()->getParentOfType<LoopLikeOpInterface>() &&
+            !group.fetches.front()->hasAttr(ringName))
           plan.beside += group.getSlotBytes();
         continue;
       }
