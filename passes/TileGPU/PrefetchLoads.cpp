@@ -239,7 +239,7 @@ static DenseSet<Operation *> findSources(scf::ForOp loop) {
   return sources;
 }
 
-static std::optional<Plan> makePlan(scf::ForOp loop) {
+static std::optional<Plan> makePlan(scf::ForOp loop, bool numbers) {
   Plan plan;
   plan.loop = loop;
   plan.fetches = hasFetches(loop);
@@ -249,7 +249,8 @@ static std::optional<Plan> makePlan(scf::ForOp loop) {
   for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
     llvm::SetVector<Operation *> found = plan.needed;
     bool isConstant = readsConstantMemory(load);
-    if (plan.fetches && sources.contains(load))
+    if (plan.fetches &&
+        (sources.contains(load) || !(numbers || isa<RankedTensorType>(load.getType()))))
       continue;
     if (!(isConstant || (plan.fetches && readsOwnTile(loop, load))) ||
         !llvm::all_of(load->getOperands(),
@@ -452,7 +453,8 @@ struct FirstUses {
 } // namespace
 
 /// The first uses of all that the plan loads, if they are few registers, as the product of two
-/// scales is, and hang on nothing else that the trip brings.
+/// scales is, and hang on nothing else that the trip brings. What stands behind a product that is
+/// in flight has its time already.
 static FirstUses findFirstUses(const Plan &plan) {
   scf::ForOp loop = plan.loop;
   FirstUses found;
@@ -468,12 +470,16 @@ static FirstUses findFirstUses(const Plan &plan) {
       else
         uses.insert(user);
     }
+  WgmmaOp product; // the first one that is in flight
+  for (WgmmaOp each : loop.getBody()->getOps<WgmmaOp>())
+    if (!product && each.getAsync())
+      product = each;
   int64_t registers = 0;
   for (Operation *use : uses) {
     auto tile = dyn_cast<RankedTensorType>(use->getResult(0).getType());
     constexpr int64_t word = 32;
     if (!tile || getElementBits(tile.getElementType()) != word ||
-        !collectSlice(plan, use, found.needed))
+        (product && product->isBeforeInBlock(use)) || !collectSlice(plan, use, found.needed))
       return {};
     registers += countRegisters(tile);
   }
@@ -528,6 +534,17 @@ static SmallVector<Value> loadNext(const Plan &plan, RewriterBase &b) {
   return load(plan, b, next);
 }
 
+/// Numbers that a loop with fetches loads come ahead where their first uses are known: elsewhere
+/// the first-level cache has them as soon.
+static std::optional<Plan> choosePlan(scf::ForOp loop) {
+  std::optional<Plan> plan = makePlan(loop, /*numbers=*/true);
+  auto isNumber = [](LoadOp load) { return !isa<RankedTensorType>(load.getType()); };
+  if (plan && plan->fetches && llvm::any_of(plan->loads, isNumber) &&
+      findFirstUses(*plan).uses.empty())
+    return makePlan(loop, /*numbers=*/false);
+  return plan;
+}
+
 static void prefetch(const Plan &plan) {
   scf::ForOp loop = plan.loop;
   IRRewriter rewriter(loop);
@@ -551,7 +568,7 @@ struct TileGPUPrefetchLoads : tile::impl::TileGPUPrefetchLoadsBase<TileGPUPrefet
     for (auto kernel : getOperation().getOps<KernelOp>()) {
       SmallVector<Plan> plans;
       kernel.getBody().walk([&](scf::ForOp loop) {
-        if (auto plan = makePlan(loop))
+        if (auto plan = choosePlan(loop))
           plans.push_back(std::move(*plan));
       });
       for (const Plan &plan : plans) {
