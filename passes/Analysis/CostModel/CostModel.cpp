@@ -30,6 +30,8 @@ constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to 
 constexpr double handOver = 0.10;   ///< of a stage from producer to consumers and back
 constexpr double varying =
     0.03; ///< of the latency of a stage, that is waited for although others are on their way
+constexpr double placeTime = 0.05;    ///< of a producer's thread for each trip
+constexpr double boxTime = 0.06;      ///< and for each box that it asks for
 constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warps
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
 constexpr double sharingTime =
@@ -258,10 +260,11 @@ ProgramTime Estimator::getProgramTime() const {
   for (const LoopWork &loop : work.loops) {
     if (loop.trips <= 0 || loop.runs <= 0)
       continue;
-    double tensor = 0, filled = 0, loaded = 0, stored = 0;
+    double tensor = 0, filled = 0, loaded = 0, stored = 0, boxes = 0;
     for (const DotWork &dot : loop.dots)
       tensor += getDotTime(dot, loop);
     for (const AccessWork &access : loop.accesses) {
+      boxes += access.feedsDot ? access.count * access.boxes : 0;
       double bytes = access.count * getLoadedBytes(access);
       (access.isStore    ? stored
        : access.feedsDot ? filled
@@ -301,8 +304,10 @@ ProgramTime Estimator::getProgramTime() const {
         rings += dot.computedA && dot.computedB ? 0 : 1;
       // Latencies vary: the more loads are in flight, the less of them is waited for.
       double ahead = double(std::max<int64_t>(resources.stages, 1));
-      chain = trips * (std::max(trip, (latency + trip / std::max(rings, 1.0)) / ahead) +
-                       varying * latency / ahead);
+      double producing = placeTime + boxTime * boxes / trips;
+      chain =
+          trips * (std::max({trip, producing, (latency + trip / std::max(rings, 1.0)) / ahead}) +
+                   varying * latency / ahead);
       // A producer that has issued a loop's copies goes on to the next time that the loop runs.
       if (!schedule.persistent)
         chain += std::min(loop.runs, 1.0) * latency;

@@ -247,18 +247,14 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
   loop.dots[place->second].count += weight;
 }
 
-/// Bytes that boxes of TMA fetch over those of the tile: a box has 128 bytes of a row, and the last
-/// one is fetched whole.
-template <typename Op> static double getBoxShare(Op op, ViewOp root) {
-  constexpr int64_t boxBytes = 128;
+/// How many boxes of TMA a row of the tile takes, of 128 bytes each, or a part of one. The last box
+/// is fetched whole.
+template <typename Op> static double countBoxes(Op op, ViewOp root) {
+  constexpr double boxBytes = 128;
   int64_t bits = gpu::getElementBits(root.getType().getElementType());
-  if (root.getResult() != op.getView())
-    return 1;
-  for (auto [size, stride] : llvm::zip(op.getSizes(), root.getStrides())) {
-    int64_t bytes = size * bits / 8;
-    if (matchPattern(stride, m_One()) && bytes > boxBytes)
-      return double(llvm::alignTo(uint64_t(bytes), boxBytes)) / double(bytes);
-  }
+  for (auto [size, stride] : llvm::zip(op.getSizes(), root.getStrides()))
+    if (matchPattern(stride, m_One()))
+      return double(std::max<int64_t>(size, 1) * bits) / 8 / boxBytes;
   return 1;
 }
 
@@ -281,7 +277,9 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
     each.paddedBytes = each.tileBytes;
     for (int64_t extent : type.getShape())
       each.paddedBytes *= double(llvm::PowerOf2Ceil(extent)) / double(extent);
-    each.fetchedBytes = each.tileBytes * (root ? getBoxShare(op, root) : 1);
+    double boxes = root && root.getResult() == op.getView() ? countBoxes(op, root) : 1;
+    each.boxes = std::ceil(boxes);
+    each.fetchedBytes = each.tileBytes * (boxes > 1 ? each.boxes / boxes : 1);
     // Elements past the end of a dimension are not moved.
     if (root && root.getResult() == op.getView())
       for (auto [d, size] : llvm::enumerate(op.getSizes()))

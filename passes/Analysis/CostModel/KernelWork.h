@@ -52,6 +52,7 @@ struct AccessWork {
   double tileBytes = 0;       ///< of one access
   double paddedBytes = 0;     ///< of its tile with extents that are powers of two
   double fetchedBytes = 0;    ///< of the boxes of one access by TMA
+  double boxes = 1;           ///< of one access by TMA, along rows
   double useful = 1;          ///< part of the tile that exists, on average
   unsigned axes = 0;          ///< bit i: the position depends on axis i of the grid
   double count = 0;           ///< in a program
