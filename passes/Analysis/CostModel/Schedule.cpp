@@ -114,9 +114,10 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
                         : found.bulkCopies ? getConsumerRegisters(found.launched, requested, target)
                                            : entry;
   // The estimate counts what may be alive at once; where that is a little too much, ptxas finds an
-  // order of things in which few spill.
+  // order of things in which few spill. Less of that where threads copy, too: addresses beside
+  // tiles.
   found.spilled = std::max<int64_t>(0, found.registers - found.registerLimit);
-  if (found.spilled > found.registerLimit / 20 && found.reason.empty())
+  if (found.spilled > found.registerLimit / (found.bulkCopies ? 20 : 32) && found.reason.empty())
     found.reason = "a thread needs about " + std::to_string(found.registers) +
                    " registers and gets " + std::to_string(found.registerLimit);
   // An instruction of wgmma holds its accumulators at once, and ptxas goes by what a thread has on
