@@ -88,6 +88,25 @@ TEST(RecomputeAcrossLoops, EndsAtTheNumberOfOperations) {
   EXPECT_EQ(getEnd(run(chain, body, use, "\"1\"")).find("xor"), std::string::npos);
 }
 
+TEST(RecomputeAcrossLoops, TakesOffsetsApartThatShareAPart) {
+  std::string parts = "%row = load volatile i64, ptr %p\n%c0 = zext i32 %n to i64\n"
+                      "%m = shl i32 %n, 1\n%c1 = zext i32 %m to i64\n";
+  std::string sums = "%s0 = add i64 %row, %c0\n%s1 = add i64 %c1, %row\n";
+  std::string moving = "%at = getelementptr i8, ptr %p, i32 %i\n"
+                       "%q0 = getelementptr half, ptr %at, i64 %s0\n"
+                       "store volatile i32 %i, ptr %q0\n";
+  std::string second = "%q1 = getelementptr half, ptr %at, i64 %s1\n"
+                       "store volatile i32 %i, ptr %q1\n";
+  // Both sums are gone: the row is added to the pointer once, then each column.
+  std::string text = run(parts + sums, moving + second, "");
+  EXPECT_EQ(text.find("add i64"), std::string::npos) << text;
+  size_t row = text.find("i64 %row");
+  EXPECT_NE(row, std::string::npos) << text;
+  EXPECT_EQ(text.find("i64 %row", row + 1), std::string::npos) << text;
+  // A sum that shares nothing stays.
+  EXPECT_NE(run(parts + sums, moving, "").find("add i64 %row, %c0"), std::string::npos);
+}
+
 TEST(RecomputeAcrossLoops, IsForMarkedFunctions) {
   EXPECT_EQ(getEnd(run(chain, "store volatile i32 %i, ptr %p\n", use, "")).find("xor"),
             std::string::npos);
