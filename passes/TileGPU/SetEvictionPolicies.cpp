@@ -11,8 +11,11 @@
 //
 // `readers` is the product of the axes that do not move a fetch, and every loop around it must move
 // it, or trips would read it again. With at most `together` readers the bytes are on their way out.
+// Not so a tensor that takes no more than half of the cache: it pushes out little, and the next
+// launch may find it there.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/ProgramGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -80,8 +83,9 @@ struct Movers {
 
 class Marker {
 public:
-  explicit Marker(KernelOp kernel)
-      : kernel(kernel), builder(OpBuilder::atBlockBegin(&kernel.getBody().front())) {}
+  Marker(KernelOp kernel, int64_t cacheBytes)
+      : kernel(kernel), cacheBytes(cacheBytes),
+        builder(OpBuilder::atBlockBegin(&kernel.getBody().front())) {}
 
   void mark(TmaFetchOp fetch) {
     // Tiles that a program fetches once are little beside those of its loops.
@@ -106,6 +110,11 @@ public:
         readers = builder.createOrFold<arith::MulIOp>(loc, readers, getExtent(axis));
     Value most = arith::ConstantIndexOp::create(builder, loc, together);
     Value once = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, readers, most);
+    if (Value whole = isLarge(fetch)) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointAfterValue(whole);
+      once = builder.createOrFold<arith::AndIOp>(loc, once, whole);
+    }
     if (matchPattern(once, m_One()))
       fetch->setAttr(cacheName, builder.getStringAttr("stream"));
     else if (!matchPattern(once, m_Zero()))
@@ -117,6 +126,34 @@ private:
   /// bands or on a grid that runs at once.
   static constexpr int64_t together = 2;
 
+  /// Whether the fetch's tensor takes more than half of the cache; null where nothing says how
+  /// large it is.
+  Value isLarge(TmaFetchOp fetch) {
+    auto descriptor = fetch.getDescriptor().getDefiningOp<DescriptorOp>();
+    if (!descriptor)
+      return {};
+    unsigned param = descriptor.getMap().getParam();
+    if (auto known = large.find(param); known != large.end())
+      return known->second;
+    Value base = kernel.getBody().getArgument(param);
+    auto view = llvm::find_if(base.getUsers(), [&](Operation *user) {
+      return isa<ViewOp>(user) && user->getBlock() == &kernel.getBody().front();
+    });
+    if (view == base.getUsers().end())
+      return large[param] = {};
+    auto tensor = cast<ViewOp>(*view);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointAfter(tensor);
+    Location loc = tensor.getLoc();
+    Value elements = arith::ConstantIndexOp::create(builder, loc, 1);
+    for (Value extent : tensor.getExtents())
+      elements = builder.createOrFold<arith::MulIOp>(loc, elements, extent);
+    int64_t bits = getElementBits(tensor.getType().getElementType());
+    Value most = arith::ConstantIndexOp::create(builder, loc, cacheBytes / 2 * 8 / bits);
+    return large[param] =
+               builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, elements, most);
+  }
+
   /// The number of programs along `axis`.
   Value getExtent(unsigned axis) {
     if (extents.empty())
@@ -125,15 +162,18 @@ private:
   }
 
   KernelOp kernel;
+  int64_t cacheBytes;
   OpBuilder builder;
   SmallVector<Value> extents;
+  DenseMap<unsigned, Value> large; // by parameter; looked up only
 };
 
 struct TileGPUSetEvictionPolicies
     : tile::impl::TileGPUSetEvictionPoliciesBase<TileGPUSetEvictionPolicies> {
   void runOnOperation() override {
+    const GPUTarget *target = getTarget(getOperation());
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      Marker marker(kernel);
+      Marker marker(kernel, target ? getCard(*target).cacheBytes : 0);
       kernel.getBody().walk([&](TmaFetchOp fetch) { marker.mark(fetch); });
     }
   }
