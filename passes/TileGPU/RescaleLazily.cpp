@@ -32,8 +32,8 @@ using namespace tile::gpu;
 namespace {
 
 /// Fewer registers a thread are multiplied faster than the branch lets the rest of the loop be
-/// scheduled: 32 of them (attention of 64 columns) cost 6 percent on an H200.
-constexpr unsigned minRegisters = 64;
+/// scheduled.
+constexpr unsigned minRegisters = 32;
 /// Factors are looked at only if there are this many times as many elements.
 constexpr unsigned minRatio = 8;
 
