@@ -26,6 +26,8 @@ public:
   /// From a tile's slot to its next one.
   int64_t getTileStride(unsigned tile) const { return tileStrides[tile]; }
   int64_t getFullBarriers() const { return barriers; }
+  /// From the full barriers to the ring's end.
+  int64_t getBarrierBytes() const { return getBytes() - barriers; }
   int64_t getEmptyBarriers() const { return barriers + 8 * stages; }
   int64_t getScalars() const { return barriers + 16 * stages; }
   /// Bytes that copies bring into one slot, in all and for each tile.

@@ -1,6 +1,7 @@
 // Registration, attributes, types and verifiers of the tile_gpu dialect.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/AttributeSpec.h"
+#include "dialect/RequestLimits.h"
 #include "dialect/SelectionNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/ShiftPlan.h"
@@ -175,7 +176,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 static const AttributeSpec specs[] = {
     {TargetAttr::name, isTarget, "#tile_gpu.target<\"NAME\">", isModule, "a module"},
     {processorsName, isNumber<1>, positive, isModule, "a module"},
-    {numWarpsName, isNumber<1>, positive, isKernel, aKernel},
+    {numWarpsName, isNumber<1, limits::warps>, "an i64 from 1 to 32", isKernel, aKernel},
     {idleWarpsName, isNumber<1>, positive, isKernel, aKernel},
     {paddedExtentsName, isNumbers, "an array of i64", isKernelOrFunction, both},
     {numThreadsName, isNumber<1>, positive, isFunction, aFunction},

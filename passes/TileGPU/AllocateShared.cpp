@@ -38,11 +38,27 @@ struct Request {
   Operation *op;
   SharedNeed need;
   unsigned start, end;
+  int64_t kept = 0; ///< bytes at its end that are nobody else's at any time: mbarriers
   int64_t offset = 0;
 
   // Both ends belong to it: what is written by the operation that reads the other must not share
   // its bytes.
   bool livesWith(const Request &other) const { return start <= other.end && other.start <= end; }
+
+  /// The lowest place from `offset` on that takes nothing from `other` that it has meanwhile: all
+  /// of its bytes, or those that it keeps.
+  int64_t avoid(const Request &other) const {
+    int64_t end = other.offset + other.need.bytes, free = need.bytes - kept;
+    auto overlap = [&](int64_t first, int64_t start) {
+      return first < end && start < offset + need.bytes;
+    };
+    bool together = livesWith(other);
+    if (together ? overlap(offset, other.offset) : other.kept && overlap(offset, end - other.kept))
+      return llvm::alignTo(end, need.alignment);
+    if (!together && kept && overlap(offset + free, other.offset))
+      return llvm::alignTo(end - free, need.alignment);
+    return offset;
+  }
 };
 
 } // namespace
@@ -115,6 +131,7 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
     if (need.use == SharedUse::Persistent)
       request.start = isStoredOnce(op) ? first[op] : 0, request.end = count;
     if (auto ring = dyn_cast<RingOp>(op); ring && isFilledOnce(ring)) {
+      request.kept = RingLayout(ring.getType()).getBarrierBytes();
       request.end = first[op];
       for (Operation *user : ring->getUsers()) {
         request.end = std::max(request.end, lastInside[user]);
@@ -169,24 +186,23 @@ static SmallVector<Request *> sortBySize(MutableArrayRef<Request> requests,
 
 /// First fit, the largest first, or first of all those that live as long as the kernel: these
 /// leave no gaps then. Returns the bytes taken in all.
-/// Each takes the lowest place that is free for its whole lifetime: linear in those that were
-/// placed, for each.
+/// Each takes the lowest place that is free for its whole lifetime: a few passes over those that
+/// were placed, for each.
 static int64_t place(MutableArrayRef<Request> requests, bool persistentFirst = false) {
   int64_t total = 0;
   SmallVector<Request *> placed; // by offset
   for (Request *request : sortBySize(requests, persistentFirst)) {
-    int64_t offset = 0;
-    for (Request *other : placed) {
-      if (!request->livesWith(*other))
-        continue;
-      // A gap below the next neighbour is wide enough.
-      if (offset + request->need.bytes <= other->offset)
-        break;
-      offset = std::max<int64_t>(
-          offset, llvm::alignTo(other->offset + other->need.bytes, request->need.alignment));
+    request->offset = 0;
+    // One pass where nothing is kept: what lies lower has been avoided by then.
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (Request *other : placed) {
+        int64_t offset = request->avoid(*other);
+        moved |= offset != request->offset;
+        request->offset = offset;
+      }
     }
-    request->offset = offset;
-    total = std::max(total, offset + request->need.bytes);
+    total = std::max(total, request->offset + request->need.bytes);
     placed.insert(llvm::upper_bound(placed, request,
                                     [](Request *a, Request *b) { return a->offset < b->offset; }),
                   request);

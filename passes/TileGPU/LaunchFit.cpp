@@ -90,8 +90,8 @@ int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
                              int64_t producer) {
   constexpr int64_t granule = 8, most = 240, threads = 128;
   int64_t entry = limits.registersFor((warpgroups + 1) * threads, blocks);
-  // Nothing to hand over.
-  if (entry <= producer)
+  // Nothing to hand over, or nobody to take it.
+  if (entry <= producer || warpgroups < 1)
     return 0;
   return std::min(most, ((warpgroups + 1) * entry - producer) / warpgroups / granule * granule);
 }

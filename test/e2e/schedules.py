@@ -38,7 +38,7 @@ def model(kernel, q, k, v, w):
         return {"a": q @ w}
     if kernel == "right":
         return {"a": v.T @ half(k @ q.T)}
-    if kernel == "two":
+    if kernel in ("two", "apart"):
         return {"a": q @ v, "b": q @ w}
     found = {key: np.zeros((len(q), 64)) for key in ("abc" if kernel == "five" else "ab")}
     for n in range(0, len(k), 64):
@@ -57,17 +57,19 @@ def model(kernel, q, k, v, w):
 
 
 runs = failed = 0
-CASES = {"one": [0], "two": [0], "right": [0], "three": [64, 128], "four": [64, 128],
+CASES = {"one": [0], "two": [0], "apart": [0], "right": [0], "three": [64, 128], "four": [64, 128],
          "five": [64, 128]}  # fmt: skip
 for kernel, talls in CASES.items():
     for tall in talls:
         for rows, length in ((70, 48), (64, 128), (130, 296)):
-            wide = {"one": length, "two": length}.get(kernel, 64)
+            wide = length if kernel in ("one", "two", "apart") else 64
             shapes = {"q": (rows, wide), "k": (length, 64), "v": (length, 64), "w": (length, 64)}
             tiles = {key: (random.standard_normal(shape) / 4).astype(np.float16)
                      for key, shape in shapes.items()}  # fmt: skip
             wanted = model(kernel, *(tile.astype(np.float64) for tile in tiles.values()))
-            names = {"one": "qw", "two": "qvw", "right": "qkv"}.get(kernel, "qkvw")
+            if kernel == "apart":
+                tiles["w"] = np.ascontiguousarray(tiles["w"].T)
+            names = {"one": "qw", "two": "qvw", "apart": "qvw", "right": "qkv"}.get(kernel, "qkvw")
             found = run(kernel, {key: tiles[key] for key in names}, wanted, tall)
             for key, value in wanted.items():
                 runs += 1

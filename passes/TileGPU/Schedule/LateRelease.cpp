@@ -31,6 +31,8 @@ static bool isFilledLate(SlotOp slot, scf::ForOp loop) {
 /// Adds the release, in the loop's body, of the slot that `memory` lies in; false if the memory is
 /// not a slot's, or if the next slot would be filled only after that release.
 static bool addRelease(Value memory, LateReleases &found) {
+  if (auto join = memory.getDefiningOp<MemDescJoinOp>())
+    return llvm::all_of(join.getSources(), [&](Value source) { return addRelease(source, found); });
   while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
     memory = permute.getSource();
   if (auto slot = memory.getDefiningOp<SlotOp>()) {

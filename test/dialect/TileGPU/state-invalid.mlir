@@ -2,13 +2,18 @@
 // nobody reads.
 // RUN: tile-opt %s --split-input-file --verify-diagnostics
 
-// expected-error @below {{expected 'tile_gpu.num_warps' to be a positive i64, found "4"}}
+// expected-error @below {{expected 'tile_gpu.num_warps' to be an i64 from 1 to 32, found "4"}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warps = "4"} grid { tile.yield } body { tile.return }
 
 // -----
 
-// expected-error @below {{expected 'tile_gpu.num_warps' to be a positive i64, found 4 : i32}}
+// expected-error @below {{expected 'tile_gpu.num_warps' to be an i64 from 1 to 32, found 4 : i32}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i32} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{expected 'tile_gpu.num_warps' to be an i64 from 1 to 32, found 9223372036854775807 : i64}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 9223372036854775807 : i64} grid { tile.yield } body { tile.return }
 
 // -----
 

@@ -10,6 +10,7 @@
 // GRADIENTS: tile_gpu.tma_store {{.*}} {columns = 128 : i64, tile_gpu.offset
 #rows = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [0, 2], [0, 4], [32, 0], [64, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0], [16, 0]]>
 #acc = #tile_gpu.linear<shape = [128, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#wide = #tile_gpu.linear<shape = [128, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
@@ -79,6 +80,28 @@ tile.kernel @ring params [#tile.param<"y", out, align = 16>] dims [] constexprs 
     %x = tile_gpu.local_load %a : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #rows>
     tile_gpu.ring_release %ring : !tile_gpu.ring<1, !tile_gpu.memdesc<128x64xf16, #shared>>
     tile_gpu.tma_store %r, %d [%c0, %c0] {columns = 64 : i64} : tensor<128x64xf16, #acc>
+    tile.return
+  }
+
+// Its mbarriers stay the ring's, whoever has the tile's bytes: the ring's tile shares bytes with the
+// end of a store of more, behind which its mbarriers lie.
+// CHECK-LABEL: tile.kernel @mbarriers
+// CHECK-SAME: tile_gpu.shared_bytes = 32784
+// CHECK: tile_gpu.ring {tile_gpu.offset = 16384
+// CHECK: tile_gpu.tma_store {{.*}}tile_gpu.offset = 0
+tile.kernel @mbarriers params [#tile.param<"y", out, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
+  ^bb0(%y: !tile.ptr<f16>):
+    tile.yield
+  } body {
+  ^bb0(%y: !tile.ptr<f16>):
+    %c0 = arith.constant 0 : index
+    %r = arith.constant dense<1.0> : tensor<128x128xf16, #wide>
+    %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+    %ring = tile_gpu.ring : !tile_gpu.ring<1, !tile_gpu.memdesc<128x64xf16, #shared>>
+    %a = tile_gpu.ring_wait %ring : !tile_gpu.ring<1, !tile_gpu.memdesc<128x64xf16, #shared>> -> !tile_gpu.memdesc<128x64xf16, #shared>
+    %x = tile_gpu.local_load %a : !tile_gpu.memdesc<128x64xf16, #shared> -> tensor<128x64xf16, #rows>
+    tile_gpu.ring_release %ring : !tile_gpu.ring<1, !tile_gpu.memdesc<128x64xf16, #shared>>
+    tile_gpu.tma_store %r, %d [%c0, %c0] {columns = 128 : i64} : tensor<128x128xf16, #wide>
     tile.return
   }
 
