@@ -135,6 +135,8 @@ private:
     unsigned param = descriptor.getMap().getParam();
     if (auto known = large.find(param); known != large.end())
       return known->second;
+    if (param >= kernel.getBody().getNumArguments())
+      return large[param] = {};
     Value base = kernel.getBody().getArgument(param);
     auto view = llvm::find_if(base.getUsers(), [&](Operation *user) {
       return isa<ViewOp>(user) && user->getBlock() == &kernel.getBody().front();
