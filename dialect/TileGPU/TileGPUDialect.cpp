@@ -571,7 +571,9 @@ LogicalResult ShiftOp::verify() {
       source.getDimSize(dim) % edge.getDimSize(dim))
     return emitOpError() << "moves " << source << " by 1 or -1 along a dimension, found dimension "
                          << dim << ", offset " << offset << " and edge " << edge;
-  auto plan = ShiftPlan::get(getLayout(source), dim, source.getDimSize(dim) / edge.getDimSize(dim));
+  std::optional<ShiftPlan> plan;
+  if (hasLayout(source) && hasLayout(edge))
+    plan = ShiftPlan::get(getLayout(source), dim, source.getDimSize(dim) / edge.getDimSize(dim));
   if (!plan || plan->edge != getLayout(edge))
     return emitOpError() << "needs an edge in the layout of blocks that threads or warps hold, "
                             "found "

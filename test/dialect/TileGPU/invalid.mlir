@@ -25,6 +25,15 @@ func.func @permute(%a: !tile_gpu.memdesc<4x8xf32, #tile_gpu.shared<order = [1, 0
 
 // -----
 
+#rows = #tile_gpu.linear<shape = [2, 64], register = [[0, 1], [1, 0]], lane = [[0, 2], [0, 4], [0, 8], [0, 16], [0, 32]], warp = []>
+func.func @shift(%t: tensor<2x64xf32, #rows>, %e: tensor<2x1xf32, "foreign">) {
+  // expected-error @+1 {{needs an edge in the layout of blocks that threads or warps hold}}
+  %b = tile_gpu.shift %t, %e {dim = 1, offset = -1} : tensor<2x64xf32, #rows>, tensor<2x1xf32, "foreign">
+  return
+}
+
+// -----
+
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 func.func @extent(%a: !tile_gpu.memdesc<64x64xf16, #s>) {
   // Along rows the whole has 128 of them.
