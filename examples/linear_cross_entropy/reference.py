@@ -7,6 +7,8 @@ CASES = [
     Case("M=1 V=1 K=8", kernel="linear_cross_entropy", T="f16"),
     Case("M=131 V=300 K=72", kernel="linear_cross_entropy", T="bf16"),
     Case("M=65 V=257 K=136", {"ignore": 7}, kernel="linear_cross_entropy", T="f16"),
+    # As a number of 32 bits it would be 0, which is a word.
+    Case("M=70 V=20 K=40", {"ignore": 1 << 32}, kernel="linear_cross_entropy", T="f16"),
     Case("M=40 V=1000 K=40", kernel="linear_cross_entropy", T="f16", BM=32, BV=96, BK=32),
     Case("M=1 C=1 K=8", kernel="linear_cross_entropy_backward", T="f16"),
     Case("M=131 C=300 K=72", {"first": 5}, kernel="linear_cross_entropy_backward", T="bf16"),

@@ -82,6 +82,34 @@ std::optional<int64_t> tile::gpu::getScannedAxis(LoadOp load) {
   return ::getScannedAxis(load.getResult(), 0);
 }
 
+namespace {
+
+/// A layout in the making: the bits of each dimension go to registers, lanes and warps in turn.
+class Dealer {
+public:
+  explicit Dealer(ArrayRef<int64_t> extents) : extents(extents), covered(extents.size(), 1) {}
+
+  /// Hands out bits of a dimension while `count` wants more of them; what is still wanted.
+  int64_t operator()(InDim in, unsigned dim, int64_t count) {
+    for (; count > 1 && covered[dim] < extents[dim]; count /= 2, covered[dim] *= 2) {
+      bases[unsigned(in)].push_back(Coord(extents.size(), 0));
+      bases[unsigned(in)].back()[dim] = covered[dim];
+    }
+    return count;
+  }
+  LinearLayout getLayout() const {
+    return LinearLayout(extents, bases[unsigned(InDim::Register)], bases[unsigned(InDim::Lane)],
+                        bases[unsigned(InDim::Warp)]);
+  }
+
+private:
+  ArrayRef<int64_t> extents;
+  SmallVector<int64_t> covered; ///< positions of each dimension that the bits dealt so far tell
+  SmallVector<Coord> bases[numInDims];
+};
+
+} // namespace
+
 std::optional<LinearLayout> tile::gpu::scanInRegisters(ArrayRef<int64_t> extents, unsigned fastest,
                                                        unsigned axis, unsigned vector,
                                                        unsigned numWarps) {
@@ -92,15 +120,7 @@ std::optional<LinearLayout> tile::gpu::scanInRegisters(ArrayRef<int64_t> extents
   int64_t held = std::min<int64_t>(vector, extents[fastest] / lanes); // neighbours of a thread
   if (held < 1 || elements < 2 * held * lanes * int64_t(numWarps))
     return std::nullopt;
-  SmallVector<Coord> bases[numInDims];
-  SmallVector<int64_t> covered(extents.size(), 1);
-  auto deal = [&](InDim in, unsigned dim, int64_t count) {
-    for (; count > 1 && covered[dim] < extents[dim]; count /= 2, covered[dim] *= 2) {
-      bases[unsigned(in)].push_back(Coord(extents.size(), 0));
-      bases[unsigned(in)].back()[dim] = covered[dim];
-    }
-    return count;
-  };
+  Dealer deal(extents);
   deal(InDim::Register, fastest, held);
   deal(InDim::Lane, fastest, lanes);
   // Warps first share what is not scanned, then the axis, of which each thread has a piece.
@@ -114,8 +134,7 @@ std::optional<LinearLayout> tile::gpu::scanInRegisters(ArrayRef<int64_t> extents
       perWarps = deal(InDim::Warp, d, perWarps);
   for (unsigned d = 0; d < extents.size(); ++d)
     deal(InDim::Register, d, extents[d]);
-  return LinearLayout(extents, bases[unsigned(InDim::Register)], bases[unsigned(InDim::Lane)],
-                      bases[unsigned(InDim::Warp)]);
+  return deal.getLayout();
 }
 
 std::optional<int64_t> tile::gpu::getShiftedDim(LoadOp load, unsigned fastest) {
@@ -154,16 +173,7 @@ std::optional<LinearLayout> tile::gpu::shiftInRegisters(ArrayRef<int64_t> extent
   int64_t neighbours = elements / (held * lanes * int64_t(numWarps));
   if (neighbours < 2 || extents[axis] < 2)
     return std::nullopt;
-  SmallVector<Coord> bases[numInDims];
-  SmallVector<int64_t> covered(extents.size(), 1);
-  // Hands out bits of a dimension while `count` wants more of them; what is still wanted.
-  auto deal = [&](InDim in, unsigned dim, int64_t count) {
-    for (; count > 1 && covered[dim] < extents[dim]; count /= 2, covered[dim] *= 2) {
-      bases[unsigned(in)].push_back(Coord(extents.size(), 0));
-      bases[unsigned(in)].back()[dim] = covered[dim];
-    }
-    return count;
-  };
+  Dealer deal(extents);
   deal(InDim::Register, order[0], held);
   deal(InDim::Register, axis, neighbours);
   for (auto [in, wanted] :
@@ -172,8 +182,7 @@ std::optional<LinearLayout> tile::gpu::shiftInRegisters(ArrayRef<int64_t> extent
       wanted = deal(in, dim, wanted);
   for (unsigned dim : order)
     deal(InDim::Register, dim, extents[dim]);
-  return LinearLayout(extents, bases[unsigned(InDim::Register)], bases[unsigned(InDim::Lane)],
-                      bases[unsigned(InDim::Warp)]);
+  return deal.getLayout();
 }
 
 static std::optional<LinearLayout> getNaturalLayout(Value value, unsigned depth) {
