@@ -44,13 +44,16 @@ def parse(arguments):
     )
     parser.add_argument(
         "--set",
-        choices=("tuned", "models", "all"),
+        choices=("tuned", "models", "drawn", "all"),
         default="tuned",
         help=(
             "tuned: few shapes, our best variants and Triton's; models: many shapes of models, our"
-            " defaults and the strongest peers (tuned)"
+            " defaults and the strongest peers; drawn: the same with shapes drawn at random; all:"
+            " the first two (tuned)"
         ),
     )
+    parser.add_argument("--seed", type=int, default=0, help="of --set drawn (0)")
+    parser.add_argument("--count", type=int, default=60, metavar="N", help="rows it draws (60)")
     parser.add_argument(
         "--part", metavar="N/M", help="the N-th of M parts that take about as long as each other"
     )
@@ -135,7 +138,7 @@ def parse(arguments):
         metavar="FILE",
         help=(
             "where records go; those that were measured anew are replaced (bench/results/gpu.json;"
-            " of models models.json)"
+            " of other sets SET.json)"
         ),
     )
     parser.add_argument(
@@ -172,9 +175,10 @@ def parse(arguments):
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--warm", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    options.rounds = options.rounds or (5 if options.quick else 7 if options.set == "models" else 9)
+    options.untuned = options.set in ("models", "drawn")
+    options.rounds = options.rounds or (5 if options.quick else 7 if options.untuned else 9)
     options.jobs = options.jobs or len(os.sched_getaffinity(0))
-    name = "models.json" if options.set == "models" else "gpu.json"
+    name = f"{options.set}.json" if options.untuned else "gpu.json"
     if len(options.source) > 1 and not options.json:
         sys.exit("gpu.py: several --from are joined into the file of --json, which is missing")
     options.json = options.json or os.path.join(ROOT, "bench", "results", name)
@@ -190,7 +194,7 @@ def select(options):
 
     wanted = [name for name in options.only.split(",") if name]
     sets = families.SETS if options.set == "all" else (options.set,)
-    every = [item for name in sets for item in families.items(name)]
+    every = [item for name in sets for item in families.items(name, options.seed, options.count)]
     known = {item.family for item in every} | {item.op for item in every}
     unknown = [name for name in wanted if name not in known]
     if unknown:
@@ -424,7 +428,7 @@ def watch(options, arguments):
         print("nothing was measured", flush=True)
         return code or 1
     # Lines of models have been printed as they came; a log may keep its end alone.
-    print("\n" + (table.brief(done) if options.set == "models" else table.render(done)), flush=True)
+    print("\n" + (table.brief(done) if options.untuned else table.render(done)), flush=True)
     if options.against:
         print(table.summary(done), flush=True)
     print(f"records: {os.path.relpath(options.json)}", flush=True)
@@ -538,7 +542,7 @@ def main():
         if len(options.source) > 1:
             resultfile.save(options.json, found)
         entries = records.grouped(found)
-        short = options.check or options.set == "models"
+        short = options.check or options.untuned
         print(table.families(entries) if short else table.render(entries))
         if options.plot:
             draw(options.json if len(options.source) > 1 else options.source[0], options.plot)

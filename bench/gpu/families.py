@@ -1,5 +1,7 @@
 """All items, family by family, in the order in which they are measured."""
 
+import functools
+
 from . import (
     attention,
     attention_backward,
@@ -13,13 +15,17 @@ from . import (
 )
 
 SETS = ("tuned", "models")
+DRAWN = "drawn"
 _made = {}
 
 
-def items(name="tuned"):
+def items(name="tuned", seed=0, count=60):
     """Every item of a set, made once: "tuned" has a few shapes, with the best of many variants of
-    ours and of Triton's; "models" many, with our defaults beside the strongest peers.
+    ours and of Triton's; "models" many, with our defaults beside the strongest peers; "drawn" the
+    same for `count` shapes that `seed` draws at random.
     """
+    if name == DRAWN:
+        return _drawn(seed, count)
     if name not in _made:
         _made[name] = _models() if name == "models" else _tuned()
     return _made[name]
@@ -29,6 +35,13 @@ def _models():
     from . import models
 
     return models.items()
+
+
+@functools.cache
+def _drawn(seed, count):
+    from .models import drawn
+
+    return drawn.items(seed, count)
 
 
 def _tuned():
