@@ -34,6 +34,7 @@ EXAMPLES = """examples:
   python3 bench/defaults.py --binaries /tmp/defaults                    about 3 minutes of a GPU
   python3 bench/defaults.py --families rows,attention --candidates 8
   python3 bench/defaults.py --known bench/results/defaults.json         under a minute of a GPU
+  python3 bench/defaults.py --drawn 1 --json OUT/drawn_defaults.json    60 shapes nobody chose
   python3 bench/defaults.py --check bench/results/defaults.json         4 s, no GPU
 TILE_HOME names an unpacked release or a build folder (this checkout's build/)."""
 GOAL_EACH, GOAL_MEAN = 0.85, 0.93
@@ -48,6 +49,18 @@ def parse():
         default="",
         metavar="NAMES",
         help="families or kernels, as in rows,matmul (all)",
+    )
+    parser.add_argument(
+        "--drawn",
+        type=int,
+        metavar="SEED",
+        help="shapes drawn at random, as bench/gpu.py --set drawn has them, instead of the known",
+    )
+    parser.add_argument("--count", type=int, default=60, metavar="N", help="how many of them (60)")
+    parser.add_argument(
+        "--gpu",
+        metavar="CARD",
+        help="whose figures the cost model takes (this machine's, where --target is for it)",
     )
     parser.add_argument(
         "--candidates",
@@ -117,8 +130,9 @@ def source(case):
     return os.path.join(ROOT, "examples", case.example, case.example + ".tile")
 
 
-def command(case, *more):
+def command(case, options, *more):
     line = [TILEC, *more[:1], source(case), "--kernel", case.kernel, "--color", "never", *more[1:]]
+    line += ["--gpu", options.gpu] if options.gpu else []
     for name, value in case.fixed.items():
         line += ["-D", f"{name}={value}"]
     return [word for word in line if word]
@@ -137,6 +151,7 @@ def explain(case, options):
     done = run(
         command(
             case,
+            options,
             "explain",
             "--json",
             "--stop-after=tile",
@@ -176,6 +191,7 @@ def binary(case, config, options):
             what,
             config is None,
             options.target,
+            options.gpu,
             os.path.getmtime(TILEC),
             os.path.getmtime(source(case)),
         )
@@ -189,7 +205,7 @@ def compileOne(case, config, options):
     path = binary(case, config, options)
     if not os.path.exists(path + ".json"):
         more = ["--shape", case.shape] if config is None else ["--config", text(config)]
-        done = run(command(case, "", "--target", options.target, "-o", path, *more))
+        done = run(command(case, options, "", "--target", options.target, "-o", path, *more))
         if done.returncode:
             lines = [line for line in done.stderr.splitlines() if "error" in line]
             return path, (lines or ["exit code " + str(done.returncode)])[0]
@@ -306,18 +322,16 @@ def measure(case, paths, failed, choice):
     from gpu import check, defaults, timing
 
     item, data, expected = defaults.inputs(case)
-    values = {
-        **{name: data[name] for name in case.names},
-        **{name: data[key] for name, key in case.renamed.items()},
-        **case.scalars,
-    }
-    results = {name: data[name] for name in case.outputs}
+    values = case.values(data)
+    results = {name: data[name] for name in case.outputs or expected}
     calls = {}
     for name, path in paths.items():
         try:
             launch = tile.load(path)[case.kernel]
             call = lambda launch=launch: launch(**values)  # noqa: E731
             check.poison(results)
+            if item.restore:
+                item.restore(data)
             call()
             torch.cuda.synchronize()
             wrong, _ = check.mismatch(results, expected, item.tolerance)
@@ -434,25 +448,25 @@ def draw(records, path):
     figure.savefig(path, dpi=120)
 
 
+def drawnCases(options):
+    from gpu import defaults_drawn
+
+    return defaults_drawn.cases(options.drawn, options.count)
+
+
 def main():
     options = parse()
     from gpu import defaults
 
     wanted = [name for name in options.families.split(",") if name]
+    every = defaults.cases() if options.drawn is None else drawnCases(options)
     chosen = [
-        case
-        for case in defaults.cases()
-        if not wanted or case.family in wanted or case.kernel in wanted
+        case for case in every if not wanted or case.family in wanted or case.kernel in wanted
     ]
     if not chosen:
         sys.exit(
             f"defaults.py: there is no '{options.families}'; there are "
-            + ", ".join(
-                sorted(
-                    {case.family for case in defaults.cases()}
-                    | {case.kernel for case in defaults.cases()}
-                )
-            )
+            + ", ".join(sorted({case.family for case in every} | {case.kernel for case in every}))
         )
     if options.list:
         print("\n".join(case.name for case in chosen))

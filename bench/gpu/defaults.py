@@ -29,7 +29,8 @@ class Case:
     fixed            definitions that every build has
     extents          of the dimensions, by name: what --shape gets
     make             make() gives an Item: inputs, reference, tolerance
-    names, outputs   the launch's arguments, and which of them are compared
+    names, outputs   the launch's arguments, and which of them are compared; without names of
+                     outputs all that the reference has
     renamed          arguments that have another name among the data
     variants         configurations that a person found worth trying (bench/gpu)
     """
@@ -59,6 +60,11 @@ class Case:
             if not any(k in EXCLUDED or v is None for k, v in each.items())
         ]
         self.scalars, self.prepare, self.renamed = scalars or {}, prepare, renamed or {}
+
+    def values(self, data):
+        """The launch's arguments by name."""
+        named = {name: data[name] for name in self.names}
+        return {**named, **{name: data[key] for name, key in self.renamed.items()}, **self.scalars}
 
     @property
     def shape(self):
@@ -290,6 +296,7 @@ def inputs(case):
     if case.prepare:
         case.prepare(data)
     expected = item.reference(data)
-    expected = {name: expected[name] for name in case.outputs if name in expected}
+    names = case.outputs or [name for name in expected if name in data]
+    expected = {name: expected[name] for name in names if name in expected}
     torch.cuda.synchronize()
     return item, data, expected
