@@ -16,6 +16,7 @@
 #include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/CopyBoxes.h"
+#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/ProgramMaps.h"
 #include "passes/TileGPU/StagedLoads.h"
@@ -89,9 +90,9 @@ bool isReadAsOperand(Value memory) {
 class TmaConversion {
 public:
   TmaConversion(KernelOp kernel, const DivisibilityAnalysis &divisibility, int64_t limit,
-                bool remarks)
+                int64_t warps, bool remarks)
       : kernel(kernel), divisibility(divisibility), bounds(kernel, divisibility), limit(limit),
-        remarks(remarks), programMaps(kernel, divisibility), builder(kernel) {}
+        warps(warps), remarks(remarks), programMaps(kernel, divisibility), builder(kernel) {}
 
   void run() {
     bool usesWgmma =
@@ -120,6 +121,7 @@ public:
       kernel.getBody().walk([&](AtomicOp atomic) { collect(atomic); });
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
     }
+    leaveRoom();
     // Copies made once, with nothing to overlap, are no reason for a producer.
     if (llvm::none_of(fetches, [](Fetch &fetch) { return isRepeated(fetch.load); })) {
       if (!fetches.empty())
@@ -140,6 +142,20 @@ public:
   }
 
 private:
+  /// Nobody fetches where the source asks for so many warps that a block has no room for a
+  /// producer. Those of wgmma are never so many.
+  void leaveRoom() {
+    auto computing = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
+    if (!computing || computing.getInt() <= warps)
+      return;
+    for (Fetch &fetch : fetches)
+      if (remarks)
+        remarkOn(fetch.load) << "operand is not copied by TMA: beside " << computing.getInt()
+                             << " warps, a block has no room for those that fetch; at most "
+                             << warps << " leave some [R0402]";
+    fetches.clear();
+  }
+
   void collect(LoadOp load) {
     if (!isa<RankedTensorType>(load.getType()) || !load->hasOneUse())
       return;
@@ -717,6 +733,7 @@ private:
   const DivisibilityAnalysis &divisibility;
   IndexBounds bounds;
   int64_t limit; // bytes of shared memory
+  int64_t warps; // that may compute beside a producer
   bool remarks, hasProduct = false;
   ProgramMaps programMaps;
   OpBuilder builder;
@@ -741,7 +758,9 @@ struct TileGPUUseTma : tile::impl::TileGPUUseTmaBase<TileGPUUseTma> {
     }
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
-      TmaConversion(kernel, divisibility, target->limits.sharedPerBlock(), remarks).run();
+      TmaConversion(kernel, divisibility, target->limits.sharedPerBlock(),
+                    getWarpsBesideProducer(target->limits), remarks)
+          .run();
   }
 };
 
