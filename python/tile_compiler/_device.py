@@ -18,8 +18,8 @@ def placeOf(value):
         return ("cuda", value.get_device()) if value.is_cuda else ("cpu", None)
     if hasattr(value, "__cuda_array_interface__"):
         return "cuda", int(getattr(getattr(value, "device", None), "id", 0))
-    if kind.__module__ == "numpy" and kind.__name__ != "ndarray":
-        return None  # a number
+    if _tensors.isNumpyNumber(value):
+        return None
     if hasattr(value, "__dlpack_device__"):
         device, ordinal = value.__dlpack_device__()
         return ("cpu", None) if int(device) in _tensors.DLPACK_HOST else ("cuda", int(ordinal))

@@ -89,6 +89,13 @@ def isTorch(kind):
     )
 
 
+def isNumpyNumber(value):
+    """Whether a value is a scalar of NumPy, which has an array's interface and is a number. Kinds
+    of arrays, as `memmap` and `matrix`, are none.
+    """
+    return type(value).__module__ == "numpy" and isinstance(value, sys.modules["numpy"].generic)
+
+
 def asTensor(value, what, onHost=False):
     """`value` as a Tensor, or None if it is of no kind of tensor. `what` stands in messages:
     "softmax: 'x'". It must lie on the device, or in host memory where the code is for the CPU.
@@ -103,12 +110,7 @@ def asTensor(value, what, onHost=False):
         if onHost:
             raise _placeError(what, "on the CUDA device", onHost)
         return _fromInterface(interface, value, what)
-    # A NumPy scalar is a number.
-    isNumber = (
-        getattr(value, "shape", None) == ()
-        and kind.__module__ == "numpy"
-        and kind.__name__ != "ndarray"
-    )
+    isNumber = isNumpyNumber(value)
     if (
         hasattr(value, "__array_interface__")
         and not isNumber
@@ -117,6 +119,12 @@ def asTensor(value, what, onHost=False):
         if not onHost and not hasattr(value, "__dlpack__"):
             raise _placeError(what, "in host memory", onHost)
         if onHost:
+            if kind.__module__.startswith("numpy.ma") and sys.modules["numpy"].ma.is_masked(value):
+                raise _library.Error(
+                    f"{what} has masked elements, expected elements that lie in memory as they"
+                    " are; pass x.filled(...), and the mask, if the kernel wants it, as a bool"
+                    " tensor"
+                )
             return _fromInterface(value.__array_interface__, value, what)
     if hasattr(value, "__dlpack__") and hasattr(value, "__dlpack_device__") and not isNumber:
         return _fromDlpack(value, what, onHost)
