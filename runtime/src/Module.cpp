@@ -536,11 +536,14 @@ void tile_module::warnOfPtx(const Choice &choice) {
       continue;
     std::string device = std::to_string(choice.major) + std::to_string(choice.minor);
     warnedOfPtx = true;
+    // Without an assembler a package has PTX alone, of the right target, too.
+    std::string advice =
+        isOlder ? ", and what only newer targets have goes unused; compile it with --target " +
+                      tile::nameTargetOf(unsigned(choice.major), unsigned(choice.minor)) + " too"
+                : ", once in each process; compile it where there is ptxas";
     warnings.push_back("'" + name + "' has no cubin for the device, sm_" + device +
-                       ": the driver compiles its PTX for " + unit.target +
-                       " when it is loaded, and what only newer targets have goes unused; compile "
-                       "it with --target " +
-                       tile::nameTargetOf(unsigned(choice.major), unsigned(choice.minor)) + " too");
+                       ": the driver compiles its PTX for " + unit.target + " when it is loaded" +
+                       advice);
     return;
   }
 }

@@ -317,6 +317,15 @@ TEST_F(PreparedTest, WarnsOnceOfPtx) {
   EXPECT_EQ(tile_module_warning(module.get(), 1), nullptr);
 }
 
+TEST_F(PreparedTest, WarnsOfPtxOfTheRightTarget) {
+  open("sm_90a", /*hasCubin=*/false);
+  ASSERT_FALSE(kernel("matmul").launch(product(17, 64, 8)));
+  EXPECT_STREQ(tile_module_warning(module.get(), 0),
+               "'package in memory' has no cubin for the device, sm_90: the driver compiles its "
+               "PTX for sm_90a when it is loaded, once in each process; compile it where there is "
+               "ptxas");
+}
+
 TEST_F(PreparedTest, NoWarningForACubin) {
   open();
   ASSERT_FALSE(kernel("matmul").launch(product(17, 64, 8)));
