@@ -126,6 +126,11 @@ inline constexpr llvm::StringLiteral fillName = "tile_gpu.fill";
 /// Of a kernel and its function: threads of the producer, behind those that compute (i64). By
 /// tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
+/// Of a kernel and its function: all threads of the producer's warpgroup run its side, as they fill
+/// slots (unit). By tile-gpu-specialize-warps.
+inline constexpr llvm::StringLiteral wideProducerName = "tile_gpu.wide_producer";
+/// Of a ring: the producer's threads copy tiles of its slots (unit). By tile-gpu-specialize-warps.
+inline constexpr llvm::StringLiteral filledName = "tile_gpu.filled";
 /// Of warp_specialize: registers that a thread of the producer keeps, where they are fewer than
 /// usual. By tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral producerRegistersName = "tile_gpu.producer_registers";

@@ -51,6 +51,26 @@ def TileGPUJoinProducts : Pass<"tile-gpu-join-products", "::mlir::ModuleOp"> {
       "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUFetchGathers : Pass<"tile-gpu-fetch-gathers", "::mlir::ModuleOp"> {
+  let summary = "have the producer's threads copy gathered operands beside tiles that TMA fetches";
+  let description = [{
+    In a loop with a `tile_gpu.tma_fetch`, a gather whose tile only products by wgmma read becomes a
+    fetch that never brings anything, and a `tile_gpu.async_copy` that fills its tile. Its positions
+    must be computed without exchange between threads, of memory that nothing writes; padding must
+    be 0. Kernels with clusters, split loops or maps that programs write have no such producer.
+    ```mlir
+    %m = tile_gpu.local_alloc %gathered : …
+    // becomes
+    %m = tile_gpu.tma_fetch %d [%c0, %c0] when %false : …
+    scf.if %true {
+      tile_gpu.async_copy %v[%c0, %k] at[%rows : …] into %m …
+    } {tile_gpu.rare}
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUPipelineCopies : Pass<"tile-gpu-pipeline-copies", "::mlir::ModuleOp"> {
   let summary = "copy operands of a loop's products to shared memory some trips ahead (cp.async)";
   let description = [{

@@ -105,6 +105,7 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUFitLaunch());
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUSetEvictionPolicies());
+  pm.addPass(createTileGPUFetchGathers());
   pm.addPass(createTileGPUPipelineCopies());
   // Products of a trip and the next, while copies are values.
   pm.addPass(createTileGPUScheduleLoops());

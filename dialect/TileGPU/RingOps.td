@@ -63,15 +63,19 @@ def TileGPU_RingFillOp : TileGPU_Op<"ring_fill", [MemoryEffects<[MemRead, MemWri
     the body, by a layout of two warps, while the producer's thread waits for them. They have their
     operands from it by way of shared memory. Either way the slot is full once the bytes that its
     ring_acquire has announced are there.
+
+    With `wide`, all threads of the producer's warpgroup run its side, and make the copies always,
+    by a layout of four warps. The slot is full when these are there too: nobody waits for them
+    here.
     ```mlir
     tile_gpu.ring_fill %full when %missing {
       tile_gpu.async_copy %v[%m, %k] into %a {…} : …
     }
     ```
   }];
-  let arguments = (ins TileGPU_BarrierType:$barrier, I1:$when);
+  let arguments = (ins TileGPU_BarrierType:$barrier, I1:$when, UnitAttr:$wide);
   let regions = (region SizedRegion<1>:$body);
-  let assemblyFormat = "$barrier `when` $when attr-dict-with-keyword $body";
+  let assemblyFormat = "$barrier `when` $when (`wide` $wide^)? attr-dict-with-keyword $body";
   let hasRegionVerifier = 1; // copies of the body are verified before
 }
 

@@ -258,6 +258,8 @@ SharedNeed RingOp::getSharedNeed() {
 
 /// Two mbarriers and the body's number, then what its copies are computed from.
 SharedNeed RingFillOp::getSharedNeed() {
+  if (getWide()) // the threads that copy have computed the places themselves
+    return {};
   int64_t bytes = FillLayout::values;
   getBody().walk([&](Operation *op) {
     if (auto copy = dyn_cast<AsyncCopyOp>(op))

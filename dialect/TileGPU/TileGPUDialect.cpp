@@ -127,6 +127,7 @@ static bool isKernelOrFunction(Operation *op) { return isKernel(op) || isFunctio
 static bool isInKernel(Operation *op) { return !isModule(op) && !isKernelOrFunction(op); }
 static bool isFetch(Operation *op) { return isa<TmaFetchOp>(op); }
 static bool isSplit(Operation *op) { return isa<WarpSpecializeOp>(op); }
+static bool isRing(Operation *op) { return isa<RingOp>(op); }
 static bool isRelease(Operation *op) { return isa<RingReleaseOp>(op); }
 static bool isReduce(Operation *op) { return isa<ReduceOp, WarpReduceOp>(op); }
 static bool isReduceBy(Operation *op) { return isa<ReduceByOp>(op); }
@@ -167,7 +168,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   ring                                             tile-gpu-apply-schedule, -specialize-warps
 //   persistent                                       tile-gpu-make-persistent
 //   producer_threads, producer_registers, fenced,
-//     recomputes, idle_warps                         tile-gpu-specialize-warps
+//     recomputes, idle_warps, wide_producer, filled  tile-gpu-specialize-warps
 //   dynamic_schedule                                 tile-gpu-schedule-tiles-dynamically
 //   vector, vector_if, fastest, windows, read_only   tile-gpu-vectorize-accesses
 //   offset, shared_bytes                             tile-gpu-allocate-shared
@@ -202,6 +203,8 @@ static const AttributeSpec specs[] = {
     {scratchBytesName, isNumber<1>, positive, isFunction, aFunction},
     {scratchArgumentName, isNumber<0>, notNegative, isFunction, aFunction},
     {producerThreadsName, isNumber<1>, positive, isKernelOrFunction, both},
+    {wideProducerName, isUnit, unit, isKernelOrFunction, both},
+    {filledName, isUnit, unit, isRing, "a ring"},
     {producerRegistersName, isNumber<1>, positive, isSplit, "a warp_specialize"},
     {fencedName, isUnit, unit, isRelease, "a ring_release"},
     {recomputesName, isUnit, unit, isInKernel, inside},
@@ -752,12 +755,15 @@ LogicalResult RingAcquireOp::verify() {
 }
 
 LogicalResult RingFillOp::verifyRegions() {
+  int64_t most = getWide() ? wideFillWarps : fillWarps;
   WalkResult result = getBody().walk([&](AsyncCopyOp copy) {
-    if (!copy.getMask() && copy.getPositions().empty() &&
-        getLayout(cast<RankedTensorType>(copy.getStored())).getNumWarps() <= fillWarps)
+    if (!copy.getMask() && (getWide() || copy.getPositions().empty()) &&
+        getLayout(cast<RankedTensorType>(copy.getStored())).getNumWarps() <= most)
       return WalkResult::advance();
-    copy.emitOpError() << "in a ring_fill has neither mask nor positions, and a layout of at most "
-                       << fillWarps << " warps, found " << copy.getStored();
+    copy.emitOpError() << "in a ring_fill has "
+                       << (getWide() ? "no mask" : "neither mask nor positions")
+                       << ", and a layout of at most " << most << " warps, found "
+                       << copy.getStored();
     return WalkResult::interrupt();
   });
   return failure(result.wasInterrupted());

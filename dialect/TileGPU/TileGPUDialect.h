@@ -40,8 +40,9 @@ int64_t getProgramsPerProcessor(mlir::Operation *loop, const GPUCard &card);
 /// `loop`, where the module names no target.
 int64_t getLaunchPrograms(mlir::Operation *loop);
 
-/// Warps of the producer's warpgroup that run the bodies of ring_fill.
-inline constexpr int64_t fillWarps = 2;
+/// Warps of the producer's warpgroup that run the bodies of ring_fill where TMA may fill the slot,
+/// and where it never does.
+inline constexpr int64_t fillWarps = 2, wideFillWarps = 4;
 
 /// Lets operations of the tile dialect say what they need of shared memory.
 void attachSharedMemoryModels(mlir::MLIRContext &context);

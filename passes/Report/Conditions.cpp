@@ -41,6 +41,8 @@ static constexpr PassCondition conditions[] = {
      "persistent kernels with cluster(2) whose neighbours load the same"},
     {"tile-gpu-set-eviction-policies", true,
      "copies by TMA in loops, of what no other program reads"},
+    {"tile-gpu-fetch-gathers", true,
+     "gathers of a product's operand beside tiles that TMA fetches in the same loop"},
     {"tile-gpu-pipeline-copies", true,
      "innermost loops with products whose operands TMA does not fetch, on targets with cp.async"},
     {"tile-gpu-schedule-loops", true, "loops with products by wgmma"},

@@ -15,8 +15,10 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/MapVector.h"
 
@@ -37,6 +39,29 @@ SmallVector<AsyncCopyOp> getFills(TmaFetchOp fetch) {
 
 /// A tile, in registers or shared memory, is the consumers' own; all else one thread can compute.
 bool isScalarOrView(Type type) { return !isa<RankedTensorType, MemDescType>(type); }
+
+/// True if each thread has its elements of the result by itself.
+bool isLocalToThreads(Operation *op) {
+  if (op->getNumRegions() || op->getNumResults() != 1)
+    return false;
+  if (auto load = dyn_cast<LoadOp>(op))
+    return readsConstantMemory(load);
+  return isa<arith::ConstantOp, tensor::SplatOp, ReshapeOp, BroadcastOp>(op) ||
+         (OpTrait::hasElementwiseMappableTraits(op) && isMemoryEffectFree(op));
+}
+
+/// The type of a tile whose elements `warps` warps of the producer share out: what others would
+/// hold are further registers.
+Type withWarps(Type type, int64_t count) {
+  auto tile = cast<RankedTensorType>(type);
+  LinearLayout layout = getLayout(tile);
+  ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
+  size_t kept = std::min<size_t>(warps.size(), llvm::Log2_64(count));
+  SmallVector<Coord> registers(layout.getBases(InDim::Register));
+  llvm::append_range(registers, warps.drop_front(kept));
+  return withLayout(tile, LinearLayout(layout.getShape(), registers, layout.getBases(InDim::Lane),
+                                       warps.take_front(kept)));
+}
 
 /// The operations and loop variables of the consumers that the fetches depend on.
 class Slice {
@@ -123,7 +148,10 @@ private:
   /// True if one thread may compute it again: arithmetic on scalars, and loads of what nothing
   /// writes.
   /// The producer's one thread runs at its own time: it may repeat what gives the same at any time.
+  /// Of a tile, which only what threads fill asks for, each computes its elements.
   bool isCloned(Operation *op) {
+    if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()))
+      return isLocalToThreads(op);
     if (op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isScalarOrView) ||
         !llvm::all_of(op->getResultTypes(), isScalarOrView))
       return false;
@@ -164,13 +192,25 @@ public:
         if (failed(receive(op, builder)))
           return failure();
       } else {
-        builder.clone(op, mapping);
+        shareOut(builder.clone(op, mapping));
       }
     }
     return success();
   }
 
 private:
+  /// Gives a tile that the producer's threads compute to their warps.
+  static void shareOut(Operation *op) {
+    for (OpResult result : op->getResults()) {
+      if (!isa<RankedTensorType>(result.getType()))
+        continue;
+      auto type = cast<RankedTensorType>(withWarps(result.getType(), wideFillWarps));
+      result.setType(type);
+      if (auto constant = dyn_cast<arith::ConstantOp>(op))
+        constant.setValueAttr(cast<DenseElementsAttr>(constant.getValue()).reshape(type));
+    }
+  }
+
   /// The last fetch of a ring's slot takes the slot and fills it: by then all coordinates are
   /// known.
   /// One slot holds the tiles of several fetches; it is acquired where the last of them stands,
@@ -196,6 +236,8 @@ private:
       for (Value coordinate : TmaFetchOp(one).getCoordinates())
         coordinates.push_back(mapping.lookupOrDefault(coordinate));
       Value descriptor = mapping.lookupOrDefault(Value(TmaFetchOp(one).getDescriptor()));
+      if (isFilledByThreads(one))
+        continue;
       Value once = TmaFetchOp(one).getOnce();
       auto copy = TmaLoadOp::create(
           builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
@@ -227,28 +269,17 @@ private:
     Location loc = slot.getLoc();
     Value missing = arith::XOrIOp::create(builder, loc, whole,
                                           arith::ConstantIntOp::create(builder, loc, 1, 1));
-    auto fill = RingFillOp::create(builder, loc, slot.getBarrier(), missing);
+    bool wide = llvm::any_of(ring.fetches, isFilledByThreads);
+    auto fill = RingFillOp::create(builder, loc, slot.getBarrier(), missing, wide);
     OpBuilder inside = OpBuilder::atBlockEnd(&fill.getBody().emplaceBlock());
     for (auto [one, tile] : llvm::zip(ring.fetches, slot.getTiles()))
       for (AsyncCopyOp copy : getFills(one)) {
         auto filling = cast<AsyncCopyOp>(inside.clone(*copy, mapping));
         filling.getMemoryMutable().assign(tile);
-        filling.setTile(withFillWarps(filling.getTile()));
-        filling.setStored(withFillWarps(filling.getStored()));
+        int64_t warps = wide ? wideFillWarps : fillWarps;
+        filling.setTile(withWarps(filling.getTile(), warps));
+        filling.setStored(withWarps(filling.getStored(), warps));
       }
-  }
-
-  /// The type of a tile whose elements the warps of ring_fill share out: what others would hold
-  /// are further registers.
-  static Type withFillWarps(Type type) {
-    auto tile = cast<RankedTensorType>(type);
-    LinearLayout layout = getLayout(tile);
-    ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
-    size_t kept = std::min<size_t>(warps.size(), llvm::Log2_64(fillWarps));
-    SmallVector<Coord> registers(layout.getBases(InDim::Register));
-    llvm::append_range(registers, warps.drop_front(kept));
-    return withLayout(tile, LinearLayout(layout.getShape(), registers, layout.getBases(InDim::Lane),
-                                         warps.take_front(kept)));
   }
 
   // Carried values that no copy depends on, accumulators above all, stay behind.
@@ -364,6 +395,17 @@ static void loadEarly(Block &producer) {
 
 bool tile::gpu::isFill(AsyncCopyOp copy) {
   return copy.getMemory().getDefiningOp<TmaFetchOp>() && copy->getParentOp()->hasAttr(rareName);
+}
+
+bool tile::gpu::isFilledByThreads(TmaFetchOp fetch) {
+  return fetch.getWhen() && matchPattern(fetch.getWhen(), m_Zero());
+}
+
+bool tile::gpu::canProducerCompute(Value value) {
+  if (isScalarOrView(value.getType()))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && isLocalToThreads(op) && llvm::all_of(op->getOperands(), canProducerCompute);
 }
 
 /// On entry `producer` is empty; on return it has all copies and the control flow around them, and

@@ -255,6 +255,10 @@ struct TileGPUScheduleTilesDynamically
         declined(kernel) << "it takes persistent kernels without clusters and split loops";
         continue;
       }
+      if (kernel->hasAttr(wideProducerName)) {
+        declined(kernel) << "all threads of its producer would need the number that one has taken";
+        continue;
+      }
       kernel.getBody().walk([&](WarpSpecializeOp split) {
         scf::ForOp consumer = findLoop(split.getConsumer().front()),
                    producer = findLoop(split.getProducer().front());

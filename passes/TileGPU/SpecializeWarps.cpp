@@ -95,7 +95,10 @@ public:
       return failure();
     bool crowded = needsRegisters(), many = lacksRegisters();
     WarpSpecializeOp split = makeRegions();
-    if (crowded || many)
+    if (isWide()) {
+      kernel->setAttr(wideProducerName, builder.getUnitAttr());
+      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(chooseMapRegisters()));
+    } else if (crowded || many)
       split->setAttr(producerRegistersName, builder.getI64IntegerAttr(fewRegisters));
     else if (split.getConsumer()
                  .walk([](ViewDescriptorOp) { return WalkResult::interrupt(); })
@@ -296,6 +299,12 @@ private:
         op->erase();
   }
 
+  /// True if all threads of the producer's warpgroup copy, as no fetch brings some tile.
+  bool isWide() {
+    return llvm::any_of(
+        groups, [](Group &group) { return llvm::any_of(group.fetches, isFilledByThreads); });
+  }
+
   /// Bytes of shared memory: what stays the same, and what each stage adds.
   struct Plan {
     int64_t fixed = 0, repeated = 0, requested = limits::stages, rings = 0;
@@ -312,7 +321,7 @@ private:
         scratch = std::max(scratch, need.bytes);
       else if (isa<ViewDescriptorOp>(op))
         small += need.bytes;
-      else if (auto copy = dyn_cast<AsyncCopyOp>(op); copy && isFill(copy))
+      else if (auto copy = dyn_cast<AsyncCopyOp>(op); copy && isFill(copy) && !isWide())
         small += FillLayout::values + 16 + getFillBytes(copy);
       else if (need.use != SharedUse::None && !isa<TmaFetchOp>(op))
         plan.fixed += llvm::alignTo(need.bytes, 1024);
@@ -543,6 +552,8 @@ private:
           llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); });
       group.ring =
           RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp, clustered);
+      if (llvm::any_of(group.fetches, isFilledByThreads))
+        group.ring.getDefiningOp()->setAttr(filledName, builder.getUnitAttr());
     }
     for (Group &group : groups)
       group.ring = findOwner(group)->ring;

@@ -8,7 +8,8 @@
 // of shared memory there is a mask of the lanes that wrote and have not fenced; such a read by the
 // other way is a mistake, whatever the bytes are (checkFenced). Noted are st, stmatrix and cp.async
 // to the block's own memory, not atomics nor stores to other blocks; checked when the read is done,
-// so in late mode at the wait.
+// so in late mode at the wait. Copies by cp.async that an mbarrier is told of (noinc) are fenced by
+// those who read them, after their wait.
 #include "test/emulator/Decoder.h"
 
 namespace emu {
@@ -79,6 +80,31 @@ void checkFenced(Warp &w, const Op &op, Block &block, uint32_t offset, uint32_t 
                     std::to_string(other.number * 32 +
                                    unsigned(__builtin_ctz(other.unfencedLanes[cell]))) +
                     " has written without fence.proxy.async since");
+  for (uint32_t cell = offset / 16; cell <= (offset + bytes - 1) / 16; ++cell)
+    for (int lane = 0; block.handedAt[cell] && lane < 32; ++lane)
+      if ((w.live >> lane & 1) && w.fencedAt[lane] <= block.handedAt[cell])
+        fault(LaunchFailed, w, op, lane,
+              "it reads shared memory at " + hex(sharedBase + cell * 16) +
+                  ", where cp.async has told an mbarrier of its bytes, without "
+                  "fence.proxy.async since");
+}
+
+void handOver(Warp &w, uint32_t lanes) {
+  if (w.unfencedLanes.empty())
+    return;
+  uint64_t now = ++w.block->fenceClock;
+  size_t kept = 0;
+  for (uint32_t cell : w.unfencedCells) {
+    uint32_t &unfenced = w.unfencedLanes[cell];
+    if (unfenced & lanes)
+      w.block->handedAt[cell] = now;
+    unfenced &= ~lanes;
+    if (unfenced)
+      w.unfencedCells[kept++] = cell;
+    else
+      --w.block->dirty[cell];
+  }
+  w.unfencedCells.resize(kept);
 }
 
 namespace {
@@ -231,8 +257,10 @@ Step testWait(Warp &w, const Op &op, uint32_t m) {
       return op.bits == 64 ? barrier.phase != w.at<uint64_t>(op.b)[i]
                            : (barrier.phase & 1) != (w.at<uint32_t>(op.b)[i] & 1);
     };
-    if (!isDone())
+    if (!isDone()) {
       deliver(*owner, uint32_t(address & 0xFFFFFF));
+      finishCopiesFor(*owner, uint32_t(address & 0xFFFFFF));
+    }
     p = isDone() ? p | 1u << i : p & ~(1u << i);
     failed |= !isDone();
   });
@@ -264,6 +292,8 @@ Step fenceProxy(Warp &w, const Op &, uint32_t m) {
       --w.block->dirty[cell];
   }
   w.unfencedCells.resize(kept);
+  uint64_t now = ++w.block->fenceClock;
+  eachLane(m, [&](int i) { w.fencedAt[i] = now; });
   return Step::Next;
 }
 Step nothing(Warp &, const Op &, uint32_t) { return Step::Next; }

@@ -14,6 +14,17 @@
 namespace emu {
 
 static void copyNow(Warp &w, const Op &op, const AsyncCopy &copy) {
+  if (copy.barrier) {
+    handOver(w, 1u << copy.lane);
+    Block *owner = nullptr;
+    MBarrier &barrier = barrierAt(w, op, int(copy.lane), copy.barrier, owner);
+    if (!barrier.pending)
+      fault(IllegalInstruction, w, op, int(copy.lane),
+            "more arrivals than the mbarrier's phase has");
+    --barrier.pending;
+    settle(*w.block->grid, barrier);
+    return;
+  }
   uint8_t *to = sharedAt(w, op, int(copy.lane), copy.to, copy.bytes);
   checkNoBarrier(w, op, int(copy.lane), *w.block, copy.to, copy.bytes);
   uint8_t bytes[16] = {};
@@ -50,7 +61,38 @@ void finishCopies(Warp &w, uint32_t lanes) {
   finishIf(w, [&](const AsyncCopy &copy) { return (lanes >> copy.lane & 1) != 0; });
 }
 
+void finishCopiesFor(Block &owner, uint32_t barrier) {
+  for (Warp &w : owner.warps) {
+    size_t last[32] = {}; // of each lane: how many of the warp's copies its last arrival is behind
+    for (size_t i = 0; i < w.copies.size(); ++i)
+      if (w.copies[i].barrier == barrier)
+        last[w.copies[i].lane] = i + 1;
+    size_t i = 0;
+    finishIf(w, [&](const AsyncCopy &copy) { return i++ < last[copy.lane]; });
+  }
+}
+
 namespace {
+
+/// a: the mbarrier's address.
+Step arriveBehindCopies(Warp &w, const Op &op, uint32_t m) {
+  eachLane(m, [&](int i) {
+    uint64_t address = op.addressBits == 32 ? uint64_t(w.at<uint32_t>(op.a)[i])
+                                            : w.at<uint64_t>(op.a)[i] & ~windowMask;
+    AsyncCopy arrival{};
+    arrival.lane = uint32_t(i);
+    arrival.group = w.copyGroups[i];
+    arrival.line = op.line;
+    arrival.barrier = uint32_t(address + uint64_t(op.imm));
+    Block *owner = nullptr;
+    barrierAt(w, op, i, arrival.barrier, owner);
+    if (w.block->grid->options.late)
+      w.copies.push_back(arrival);
+    else
+      copyNow(w, op, arrival);
+  });
+  return Step::Next;
+}
 
 /// a: shared address and imm, b: global address and `e` as its offset, c: bytes to read or none.
 Step copyAsync(Warp &w, const Op &op, uint32_t m) {
@@ -87,6 +129,14 @@ Step copyAsync(Warp &w, const Op &op, uint32_t m) {
 bool decodeCopy(Decoder &d, Op &op) {
   if (d.name() != "cp" || !d.has("async") || d.has("bulk") || d.has("reduce"))
     return false;
+  if (d.has("mbarrier")) {
+    d.allow({"async", "mbarrier", "arrive", "noinc", "shared", "shared::cta"});
+    if (!d.has("noinc"))
+      d.fail("an arrival behind copies is one of those that the mbarrier counts (noinc)");
+    d.address(d.operand(0), op);
+    op.run = arriveBehindCopies;
+    return true;
+  }
   if (d.has("commit_group")) {
     op.run = [](Warp &w, const Op &, uint32_t m) {
       eachLane(m, [&](int i) { ++w.copyGroups[i]; });

@@ -105,7 +105,7 @@ void Grid::startCluster() {
     uint32_t bytes = dynamicBytes ? kernel->dynamicShared + dynamicBytes : kernel->sharedBytes;
     block->shared.assign(bytes, 0xff);
     if (kernel->readsByProxy)
-      block->dirty.assign((bytes + 15) / 16, 0);
+      block->dirty.assign((bytes + 15) / 16, 0), block->handedAt.assign((bytes + 15) / 16, 0);
     unsigned count = threads[0] * threads[1] * threads[2];
     block->warps.resize((count + 31) / 32);
     block->liveWarps = unsigned(block->warps.size());

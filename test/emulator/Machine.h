@@ -115,6 +115,7 @@ struct BulkCopy {
 struct AsyncCopy {
   uint32_t lane, group, to, bytes, size, line;
   uint64_t from;
+  uint32_t barrier = 0; ///< no copy: an arrival there, when the lane's earlier copies are done
 };
 /// A product in flight, or a move of a register that one will write.
 struct Wgmma {
@@ -150,6 +151,7 @@ struct Warp {
   /// Of each 16 bytes of shared memory the threads that wrote there and have not fenced since, and
   /// where there are any. Empty in kernels without asynchronous readers.
   std::vector<uint32_t> unfencedLanes, unfencedCells;
+  uint64_t fencedAt[32] = {}; ///< the block's fenceClock at each thread's last fence
 
   template <class T> T *at(uint32_t offset) { return reinterpret_cast<T *>(&file[offset]); }
 };
@@ -169,6 +171,10 @@ struct Block {
   std::vector<Block *> cluster;
   std::vector<uint8_t> shared;
   std::vector<uint16_t> dirty; ///< for 16 bytes each: warps with unfenced writes
+  /// For 16 bytes each: when an mbarrier was told of copies there that nobody has fenced; who reads
+  /// them by the other way fences after that.
+  std::vector<uint64_t> handedAt;
+  uint64_t fenceClock = 0;
   std::vector<Warp> warps;
   struct Named {
     uint32_t arrived = 0;
@@ -246,6 +252,11 @@ void checkNoBarrier(Warp &warp, const Op &op, int lane, const Block &block, uint
 void settle(Grid &grid, MBarrier &barrier);
 /// Does what copies of ended threads have left.
 void finishCopies(Warp &warp, uint32_t lanes);
+/// Does the copies by cp.async behind which arrivals at `barrier` are due, and arrives.
+void finishCopiesFor(Block &owner, uint32_t barrier);
+/// Leaves it to readers to fence what these lanes have copied: an mbarrier tells them that it is
+/// there.
+void handOver(Warp &warp, uint32_t lanes);
 /// Reports warps of a warpgroup that have not issued the same products by wgmma.
 void checkWarpgroups(Block &block);
 /// Writes what stores of an ended block have left.

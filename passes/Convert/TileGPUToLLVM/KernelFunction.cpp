@@ -110,6 +110,8 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     threads += producer.getInt();
     function->setAttr(gpu::producerThreadsName, producer);
   }
+  if (auto wide = kernel->getAttr(gpu::wideProducerName))
+    function->setAttr(gpu::wideProducerName, wide);
   function->setAttr(gpu::numThreadsName, b.getI64IntegerAttr(threads));
   if (auto occupancy = kernel->getAttr(occupancyName))
     function->setAttr(occupancyName, occupancy);

@@ -79,6 +79,10 @@ void populateWarpSpecializePatterns(const mlir::TypeConverter &converter,
 /// Threads of the kernel around `op` that run the tile program.
 int64_t getConsumerThreads(mlir::Operation *op);
 inline constexpr unsigned warpgroupThreads = 128;
+/// True if all threads of the producer's warpgroup run its side of the kernel around `op`, and a
+/// branch for the first of them.
+bool hasWideProducer(mlir::Operation *op);
+mlir::scf::IfOp ifFirstOfProducer(mlir::OpBuilder &b, mlir::Operation *op);
 
 /// Named barriers: of all threads that run the tile program in a specialised kernel; of one
 /// warpgroup, from here on; of a warpgroup's turn, from here on.

@@ -17,7 +17,10 @@
 //                                                s, p move on
 //
 // full[s] counts one arrival (the producer's) and the bytes that copies bring; empty[s] counts each
-// group that reads: warpgroups, with per_warp warps, in a cluster those of both blocks.
+// group that reads: warpgroups, with per_warp warps, in a cluster those of both blocks. In a ring
+// whose slots the producer's threads fill (wide ring_fill) full[s] counts each of them, too: it
+// arrives when its copies are there. All of these threads then run the producer's side, wait and
+// move on; the first one alone starts copies by TMA, and each gives a scalar's slot back.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -32,6 +35,16 @@
 using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
+
+bool tile::gpu::hasWideProducer(Operation *op) {
+  return op->getParentOfType<func::FuncOp>()->hasAttr(wideProducerName);
+}
+
+scf::IfOp tile::gpu::ifFirstOfProducer(OpBuilder &b, Operation *op) {
+  Location loc = op->getLoc();
+  return scf::IfOp::create(b, loc, equals(b, loc, getThreadId(b, loc), getConsumerThreads(op)),
+                           /*withElseRegion=*/false);
+}
 
 int64_t tile::gpu::getConsumerThreads(Operation *op) {
   auto function = op->getParentOfType<func::FuncOp>();
@@ -187,8 +200,9 @@ struct LowerRing : OpConversionPattern<RingOp> {
     int64_t consumers = op.getPerWarp()
                             ? getConsumerThreads(op) / 32
                             : std::max<int64_t>(1, getConsumerThreads(op) / warpgroupThreads);
+    int64_t producers = op->hasAttr(filledName) ? 1 + warpgroupThreads : 1;
     if (op.getType().getTiles().empty() && !op.getPerWarp())
-      consumers = 1;
+      consumers = hasWideProducer(op) ? warpgroupThreads : 1;
     if (op.getClustered())
       consumers *= blocksOfCluster;
     auto first =
@@ -205,7 +219,7 @@ struct LowerRing : OpConversionPattern<RingOp> {
         inlinePTX(rewriter, loc, {}, {address, constantI32(rewriter, loc, count)},
                   "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}");
       };
-      init(layout.getFullBarriers(), 1);
+      init(layout.getFullBarriers(), producers);
       init(layout.getEmptyBarriers(), consumers);
     }
     rewriter.replaceOpWithMultiple(op, ArrayRef<SmallVector<Value>>{parts});
@@ -233,11 +247,18 @@ struct LowerRingAcquire : OpConversionPattern<RingAcquireOp> {
       bytes = bytes ? arith::AddIOp::create(rewriter, loc, bytes, own).getResult() : own;
     }
     // Of a slot that threads may fill, ring_fill arrives.
-    bool fills = llvm::any_of(op.getBarrier().getUsers(), llvm::IsaPred<RingFillOp>);
+    bool fills = llvm::any_of(op.getBarrier().getUsers(), [](Operation *user) {
+      auto fill = dyn_cast<RingFillOp>(user);
+      return fill && !fill.getWide();
+    });
+    OpBuilder::InsertionGuard guard(rewriter);
+    if (hasWideProducer(op))
+      rewriter.setInsertionPointToStart(ifFirstOfProducer(rewriter, op).thenBlock());
     inlinePTX(rewriter, loc, {}, {full, bytes},
               fills ? "mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [$0], $1;"
                     : "mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], $1;",
               "r,r,~{memory}");
+    rewriter.setInsertionPoint(op);
     SmallVector<Value> results = side.getTiles(op.getTiles().size());
     results.push_back(side.getFullBarrierPointer());
     side.advance();
@@ -254,6 +275,10 @@ struct LowerRingWait : OpConversionPattern<RingWaitOp> {
     // A consumer that has peeked knows that the slot is full.
     if (!op.getFull())
       side.waitUntilFull();
+    // Threads have written it, wgmma reads it by another way. Their own arrivals came before their
+    // copies were done, so that it is up to those who wait to order the two.
+    if (auto source = op.getRing().getDefiningOp<RingOp>(); source && source->hasAttr(filledName))
+      fenceAsyncProxy(rewriter, op.getLoc());
     SmallVector<Value> results = side.getTiles(op.getTiles().size());
     side.advance();
     rewriter.replaceOp(op, results);

@@ -8,6 +8,9 @@
 //
 // Bodies stay where they stand until all is converted: then it is known which values they take from
 // the thread.
+//
+// A wide one is made by all threads of the warpgroup where it stands: they all run the producer's
+// side, and none waits for a copy.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -38,6 +41,14 @@ struct LowerRingFill : OpConversionPattern<RingFillOp> {
   LogicalResult matchAndRewrite(RingFillOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
+    if (op.getWide()) {
+      // Each thread's own arrival follows its own copies, whenever these are done.
+      rewriter.inlineBlockBefore(&op.getBody().front(), op);
+      inlinePTX(rewriter, loc, {}, {sharedAddress(rewriter, loc, adaptor.getBarrier())},
+                "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [$0];", "r,~{memory}");
+      rewriter.eraseOp(op);
+      return success();
+    }
     std::optional<int64_t> offset = getSharedOffset(op);
     if (!offset)
       return op.emitError("internal: expected " + sharedOffsetName.str() +

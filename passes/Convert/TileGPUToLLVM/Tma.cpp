@@ -427,6 +427,8 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
       }
     };
     OpBuilder::InsertionGuard guard(rewriter);
+    if (hasWideProducer(op))
+      rewriter.setInsertionPointToStart(ifFirstOfProducer(rewriter, op).thenBlock());
     if (Value when = adaptor.getWhen())
       rewriter.setInsertionPointToStart(
           scf::IfOp::create(rewriter, loc, when, /*withElseRegion=*/false).thenBlock());

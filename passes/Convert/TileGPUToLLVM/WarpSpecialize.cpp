@@ -88,13 +88,17 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     if (moves)
       setRegisters(rewriter, loc, consumers, blocks, producerRegisters, /*producer=*/true,
                    target->limits);
-    auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers),
-                                 /*withElseRegion=*/false);
-    rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
+    if (hasWideProducer(op)) {
+      rewriter.inlineBlockBefore(&op.getProducer().front(), split.elseYield());
+    } else {
+      auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers),
+                                   /*withElseRegion=*/false);
+      rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
+      rewriter.setInsertionPointAfter(one);
+    }
     // Barriers of a cluster count all threads: of parts that share their states, the producer's
     // arrive where the consumers show theirs (Part.cpp), and where these have read others'.
     if (op->getParentOfType<func::FuncOp>()->hasAttr(splitClusterName)) {
-      rewriter.setInsertionPointAfter(one);
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
       inlinePTX(rewriter, loc, {}, {},
                 "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; "
