@@ -17,6 +17,7 @@
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
+#include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/ProducerSlice.h"
 #include "passes/TileGPU/StagedLoads.h"
@@ -26,6 +27,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUFETCHGATHERS
@@ -70,24 +72,31 @@ std::string whyNoProducer(KernelOp kernel, const GPULimits &limits) {
   return "";
 }
 
-/// Why they cannot copy what `gather` reads; empty if they can.
-std::string whyNoFill(GatherOp gather, LocalAllocOp alloc,
-                      const DivisibilityAnalysis &divisibility) {
-  auto loop = dyn_cast<scf::ForOp>(gather->getParentOp());
-  if (!loop || loop.getBody()->getOps<TmaFetchOp>().empty())
+/// Why they cannot copy what `load`, a LoadOp or GatherOp, reads; empty if they can.
+template <typename Op>
+std::string whyNoFill(Op load, LocalAllocOp alloc, const DivisibilityAnalysis &divisibility) {
+  auto loop = dyn_cast<scf::ForOp>(load->getParentOp());
+  if (!loop || loop.getBody()->template getOps<TmaFetchOp>().empty())
     return "TMA fetches nothing beside it";
-  auto type = cast<RankedTensorType>(gather.getType());
-  if (!matchPattern(gather.getPad(), m_Zero()) && !matchPattern(gather.getPad(), m_PosZeroFloat()))
+  auto type = cast<RankedTensorType>(load.getType());
+  if (!matchPattern(load.getPad(), m_Zero()) && !matchPattern(load.getPad(), m_PosZeroFloat()))
     return "its padding is not 0";
-  if (!readsConstantMemory(gather))
+  if (!readsConstantMemory(load))
     return "its memory may be written while the kernel runs";
-  if (gather.getMask())
+  if (load.getMask())
     return "it has a mask";
   if (type.getElementType().isIntOrFloat() && type.getElementTypeBitWidth() < 8)
     return "its elements are parts of bytes";
-  if (!llvm::all_of(gather.getPositions(), canProducerCompute))
-    return "its positions are exchanged between threads";
-  return whyNoPieces(gather, type, alloc.getSource().getType(), alloc, divisibility);
+  if constexpr (std::is_same_v<Op, GatherOp>)
+    if (!llvm::all_of(load.getPositions(), canProducerCompute))
+      return "its positions are exchanged between threads";
+  // What goes by way of a register would not be there when the copies are.
+  constexpr int64_t leastPiece = 4;
+  if (getAccessWidth(load, type, divisibility).proven *
+          getSharedElementBytes(type.getElementType()) <
+      leastPiece)
+    return "no contract proves that 4 bytes of its rows lie together";
+  return whyNoPieces(load, type, alloc.getSource().getType(), alloc, divisibility);
 }
 
 /// True if only products by wgmma read the tile.
@@ -111,15 +120,15 @@ TensorMapAttr makeUnusedMap(MemDescType type, unsigned param) {
   return TensorMapAttr::get(type.getContext(), param, order, box, swizzle);
 }
 
-void fetch(GatherOp gather, LocalAllocOp alloc) {
-  Location loc = gather.getLoc();
-  auto base = cast<BlockArgument>(getRootView(gather.getView()).getBase());
-  OpBuilder builder(gather);
+template <typename Op> void fetch(Op load, LocalAllocOp alloc) {
+  Location loc = load.getLoc();
+  auto base = cast<BlockArgument>(getRootView(load.getView()).getBase());
+  OpBuilder builder(load);
   Value never = arith::ConstantIntOp::create(builder, loc, 0, 1),
         always = arith::ConstantIntOp::create(builder, loc, 1, 1),
         zero = arith::ConstantIndexOp::create(builder, loc, 0);
   MemDescType type = alloc.getType();
-  Value descriptor = DescriptorOp::create(builder, loc, DescriptorType::get(gather.getContext()),
+  Value descriptor = DescriptorOp::create(builder, loc, DescriptorType::get(load.getContext()),
                                           makeUnusedMap(type, base.getArgNumber()));
   SmallVector<Value> coordinates(type.getShape().size(), zero);
   auto made = TmaFetchOp::create(builder, loc, type, descriptor, coordinates, /*once=*/Value(),
@@ -127,20 +136,23 @@ void fetch(GatherOp gather, LocalAllocOp alloc) {
   auto branch = scf::IfOp::create(builder, loc, always, /*withElseRegion=*/false);
   branch->setAttr(rareName, builder.getUnitAttr());
   builder.setInsertionPoint(branch.thenYield());
-  AsyncCopyOp::create(builder, loc, gather.getView(), gather.getStarts(), gather.getEnds(),
-                      gather.getPositions(), /*mask=*/Value(), made.getResult(), /*when=*/Value(),
-                      gather.getSizesAttr(), gather.getStepsAttr(), gather.getHasEndAttr(),
-                      gather.getInBoundsAttr(), TypeAttr::get(gather.getType()),
-                      TypeAttr::get(alloc.getSource().getType()), gather.getCacheAttr());
+  SmallVector<Value> positions;
+  if constexpr (std::is_same_v<Op, GatherOp>)
+    positions = load.getPositions();
+  AsyncCopyOp::create(builder, loc, load.getView(), load.getStarts(), load.getEnds(), positions,
+                      /*mask=*/Value(), made.getResult(), /*when=*/Value(), load.getSizesAttr(),
+                      load.getStepsAttr(), load.getHasEndAttr(), load.getInBoundsAttr(),
+                      TypeAttr::get(load.getType()), TypeAttr::get(alloc.getSource().getType()),
+                      load.getCacheAttr());
   alloc.getResult().replaceAllUsesWith(made.getResult());
   Operation *source = alloc.getSource().getDefiningOp();
   alloc.erase();
-  while (source != gather) {
+  while (source != load) {
     Operation *inner = source->getOperand(0).getDefiningOp();
     source->erase();
     source = inner;
   }
-  gather.erase();
+  load.erase();
 }
 
 struct TileGPUFetchGathers : tile::impl::TileGPUFetchGathersBase<TileGPUFetchGathers> {
@@ -150,24 +162,27 @@ struct TileGPUFetchGathers : tile::impl::TileGPUFetchGathersBase<TileGPUFetchGat
       return signalPassFailure();
     const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      SmallVector<std::pair<GatherOp, LocalAllocOp>> found;
+      SmallVector<std::pair<Operation *, LocalAllocOp>> found;
       kernel.getBody().walk([&](LocalAllocOp alloc) {
         Value source = alloc.getSource();
         while (source.hasOneUse() && isa_and_nonnull<ReshapeOp, PermuteOp>(source.getDefiningOp()))
           source = source.getDefiningOp()->getOperand(0);
-        auto gather = source.getDefiningOp<GatherOp>();
-        if (!gather || !source.hasOneUse() || !isOperandOnly(alloc.getResult()))
+        Operation *load = source.getDefiningOp();
+        if (!source.hasOneUse() || !isa_and_nonnull<LoadOp, GatherOp>(load) ||
+            !isOperandOnly(alloc.getResult()))
           return;
         std::string problem = whyNoProducer(kernel, target->limits);
         if (problem.empty())
-          problem = whyNoFill(gather, alloc, divisibility);
+          problem = llvm::TypeSwitch<Operation *, std::string>(load).Case<LoadOp, GatherOp>(
+              [&](auto op) { return whyNoFill(op, alloc, divisibility); });
         if (problem.empty())
-          found.push_back({gather, alloc});
+          found.push_back({load, alloc});
         else
-          declined(gather) << "a gather is not the producer's: " + problem;
+          declined(load) << "an operand is not the producer's to copy: " + problem;
       });
-      for (auto [gather, alloc] : found)
-        fetch(gather, alloc);
+      for (auto [load, alloc] : found)
+        llvm::TypeSwitch<Operation *>(load).Case<LoadOp, GatherOp>(
+            [&, &alloc = alloc](auto op) { fetch(op, alloc); });
     }
   }
 };

@@ -31,6 +31,8 @@ ALONE = {
     "tile-gpu-fit-launch": "answers `occupancy` and `maxreg` beyond what a target has",
     "tile-gpu-join-products": "needs tiles of 64 columns or fewer, as `moe` has with `BN=64`",
     "tile-gpu-multicast": "answers `cluster(2)`, which the cost model chooses of a `tune` clause",
+    "tile-gpu-fetch-gathers": "needs `persistent`, and an operand that TMA cannot fetch beside one "
+    "that it does",
     "tile-gpu-prefetch-coordinates": "needs `persistent`, and places that come from tiles",
     "tile-gpu-schedule-tiles-dynamically": "needs `persistent`, and programs of unequal length",
     "tile-gpu-rescale-lazily": "needs factors that the source selects from 1 and something else",
