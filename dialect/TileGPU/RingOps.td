@@ -23,14 +23,16 @@ def TileGPU_RingOp
     Producer and consumers each keep their own position, which starts at slot 0. A slot is empty
     once each warpgroup of the consumers has released it, or, with `per_warp`, each warp. A ring of
     no tiles passes scalars: from the consumers to the producer, or, with `per_warp`, programs from
-    the producer to each warp of the consumers. With `clustered`, both blocks of a cluster fill
-    slots of both, so a slot is empty once the consumers of both have released it.
+    the producer to each warp of the consumers. With `clustered`, blocks of a cluster fill slots of
+    each other, so a slot is empty once the consumers of all of them have released it: two, or, with
+    `across = 3`, three of a cluster of four, a block and those whose ranks differ from its own in
+    one bit.
     ```mlir
     %r = tile_gpu.ring : !tile_gpu.ring<4, !tile_gpu.memdesc<128x64xf16, #s>,
         !tile_gpu.memdesc<64x256xf16, #s>>
     ```
   }];
-  let arguments = (ins UnitAttr:$per_warp, UnitAttr:$clustered);
+  let arguments = (ins UnitAttr:$per_warp, UnitAttr:$clustered, OptionalAttr<I64Attr>:$across);
   let results = (outs TileGPU_RingType:$result);
   let assemblyFormat = [{
     (`per_warp` $per_warp^)? (`clustered` $clustered^)? attr-dict `:` type($result)

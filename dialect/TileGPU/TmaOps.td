@@ -103,16 +103,18 @@ def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch",
     `coordinates` are the first element's position in the tensor, one for each dimension in the
     order of the map. The tile's fastest dimension is the map's; its other dimensions of extent
     above 1 follow in the map's order. tile-gpu-specialize-warps turns it into a tma_load by the
-    producer. With `multicast` both blocks of a cluster fetch the same tile. Where `once` is true
-    nobody in the launch reads these bytes later, so that the second-level cache need not keep them.
-    Where `when` is there and false nothing is copied: the memory is for others to fill.
+    producer. With `multicast` two blocks of a cluster fetch the same tile: those whose ranks differ in
+    the bit `across`, 1 where it is left out or 2. Where `once` is true nobody in the launch reads
+    these bytes later, so that the second-level cache need not keep them. Where `when` is there and
+    false nothing is copied: the memory is for others to fill.
     ```mlir
     %m = tile_gpu.tma_fetch %d [%k, %m]
         : !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>
     ```
   }];
   let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates,
-      Optional<I1>:$once, Optional<I1>:$when, UnitAttr:$multicast);
+      Optional<I1>:$once, Optional<I1>:$when, UnitAttr:$multicast,
+      OptionalAttr<I64Attr>:$across);
   let results = (outs TileGPU_MemDescType:$result);
   let assemblyFormat = [{
     $descriptor `[` $coordinates `]` (`once` $once^)? (`when` $when^)? (`multicast` $multicast^)?
@@ -120,7 +122,8 @@ def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch",
   }];
   let builders = [OpBuilder<(ins "::mlir::Type":$result, "::mlir::Value":$descriptor,
       "::mlir::ValueRange":$coordinates, "::mlir::Value":$once), [{
-    build($_builder, $_state, result, descriptor, coordinates, once, /*when=*/::mlir::Value());
+    build($_builder, $_state, result, descriptor, coordinates, once, /*when=*/::mlir::Value(),
+        /*multicast=*/false, /*across=*/::mlir::IntegerAttr());
   }]>];
   let hasVerifier = 1;
 }
@@ -146,15 +149,15 @@ def TileGPU_TmaLoadOp
   let description = [{
     Issued by the running thread, which must be one alone; completes on `barrier`, which counts the
     tile's bytes. As many copies as the tile has panels of the swizzle's width, each of the map's
-    box. With `multicast` each block of the cluster copies half of them to both, and the barrier
-    counts all. `once` and `when` as in `tma_fetch`.
+    box. With `multicast` each of the two blocks copies half of them to both, and the barrier counts
+    all. `once`, `when` and `across` as in `tma_fetch`.
     ```mlir
     tile_gpu.tma_load %d [%k, %m] into %memory, %barrier : !tile_gpu.memdesc<128x64xf16, #s>
     ```
   }];
   let arguments = (ins TileGPU_DescriptorType:$descriptor, Variadic<Index>:$coordinates,
       TileGPU_MemDescType:$memory, TileGPU_BarrierType:$barrier, Optional<I1>:$once,
-      Optional<I1>:$when, UnitAttr:$multicast);
+      Optional<I1>:$when, UnitAttr:$multicast, OptionalAttr<I64Attr>:$across);
   let assemblyFormat = [{
     $descriptor `[` $coordinates `]` `into` $memory `,` $barrier (`once` $once^)? (`when` $when^)?
     (`multicast` $multicast^)? attr-dict

@@ -132,7 +132,7 @@ template <typename Op> void fetch(Op load, LocalAllocOp alloc) {
                                           makeUnusedMap(type, base.getArgNumber()));
   SmallVector<Value> coordinates(type.getShape().size(), zero);
   auto made = TmaFetchOp::create(builder, loc, type, descriptor, coordinates, /*once=*/Value(),
-                                 never, /*multicast=*/false);
+                                 never, /*multicast=*/false, /*across=*/IntegerAttr());
   auto branch = scf::IfOp::create(builder, loc, always, /*withElseRegion=*/false);
   branch->setAttr(rareName, builder.getUnitAttr());
   builder.setInsertionPoint(branch.thenYield());

@@ -68,15 +68,15 @@ static void makePersistent(KernelOp kernel) {
   Location loc = kernel.getLoc();
   SmallVector<Value> extents = cloneGridExtents(builder, kernel, body.getArguments());
   // Clusters take whole pairs of programs: an odd last one is run by both blocks.
-  unsigned clusterAxis = 0;
-  Value last;
-  if (kernel->hasAttr(blocksOfClusterName)) {
-    clusterAxis = getClusterAxis(kernel);
-    Value one = arith::ConstantIndexOp::create(builder, loc, 1),
-          two = arith::ConstantIndexOp::create(builder, loc, 2);
-    last = arith::SubIOp::create(builder, loc, extents[clusterAxis], one);
-    Value pairs = arith::CeilDivSIOp::create(builder, loc, extents[clusterAxis], two);
-    extents[clusterAxis] = arith::MulIOp::create(builder, loc, pairs, two);
+  SmallVector<std::pair<unsigned, Value>, 2> last; // axes of clusters, and their last programs
+  if (auto cluster = kernel->getAttrOfType<IntegerAttr>(blocksOfClusterName)) {
+    for (unsigned axis : getClusterAxes(kernel, cluster.getInt())) {
+      Value one = arith::ConstantIndexOp::create(builder, loc, 1),
+            two = arith::ConstantIndexOp::create(builder, loc, 2);
+      last.push_back({axis, arith::SubIOp::create(builder, loc, extents[axis], one)});
+      Value pairs = arith::CeilDivSIOp::create(builder, loc, extents[axis], two);
+      extents[axis] = arith::MulIOp::create(builder, loc, pairs, two);
+    }
   }
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
         total = arith::ConstantIndexOp::create(builder, loc, 1);
@@ -93,8 +93,8 @@ static void makePersistent(KernelOp kernel) {
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> axes = splitProgram(builder, kernel, loop.getInductionVar(), extents);
 
-  if (last)
-    axes[clusterAxis] = arith::MinUIOp::create(builder, loc, axes[clusterAxis], last);
+  for (auto [axis, highest] : last)
+    axes[axis] = arith::MinUIOp::create(builder, loc, axes[axis], highest);
 
   // Operations that all programs share stay outside; the rest moves in, in its order.
   DenseSet<Operation *> inside;

@@ -1,4 +1,4 @@
-// tile-gpu-multicast: the two blocks of a cluster load a tile that both need once, half each.
+// tile-gpu-multicast: two blocks of a cluster load a tile that both need once, half each.
 //
 //   block 0 copies the first half   --+--> slot of block 0   (both halves)
 //   block 1 copies the second half  --+--> slot of block 1   (both halves)
@@ -10,6 +10,14 @@
 // make it at the same time at the same coordinates: nothing that decides about it, the loops and
 // branches around it included, depends on that axis (PairVariance). Where the axis has an odd
 // number of programs, both blocks of the last pair run the last one, hence getObstacle().
+//
+// A cluster of four is a square of programs: pairs along two axes. Rank r's pairs are r ^ 1 and
+// r ^ 2; of a product one shares the columns' operand with it, the other the rows':
+//
+//            column 2q   2q + 1
+//   row 2p        0   A    2       0 and 2 fetch half of A each, 0 and 1 half of B: a block has
+//                 B        B       copied half of what it needs
+//   row 2p + 1    1   A    3
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -34,12 +42,11 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Values that differ between the two programs of a pair.
+/// Values that differ between the two programs of a pair along an axis.
 /// Taint: program_id of the paired axis, and all that depends on it by value or by control.
 class PairVariance {
 public:
-  PairVariance(KernelOp kernel) {
-    unsigned axis = getClusterAxis(kernel);
+  PairVariance(KernelOp kernel, unsigned axis) {
     // Values before their users, but for what loops carry: repeated until nothing is added.
     for (bool changed = true; changed;) {
       changed = false;
@@ -150,8 +157,9 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
     return "expected as many blocks as the split loop has parts, 2, 4 or 8, and that a slice of "
            "its "
            "result is enough for what follows";
-  if (requested.size() != 2 || requested[0] * requested[1] != 2)
-    return "only clusters of 2 blocks are";
+  int64_t blocks = requested.size() == 2 ? requested[0] * requested[1] : 0;
+  if (blocks != 2 && blocks != 4)
+    return "only clusters of 2 or 4 blocks are";
   if (!kernel->hasAttr(persistentName))
     return "only those of persistent kernels are";
   if (kernel.getNumAxes() == 0)
@@ -183,31 +191,53 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
       declined(kernel) << obstacle;
       return;
     }
-    PairVariance variance(kernel);
-    // Each fetch by itself; one that varies keeps its full copy in each block.
-    bool shared = false;
-    kernel.getBody().walk([&](TmaFetchOp fetch) {
-      auto descriptor = fetch.getDescriptor().getDefiningOp<DescriptorOp>();
-      if (!descriptor || !variance.isUniform(fetch) ||
-          llvm::any_of(fetch.getCoordinates(),
-                       [&](Value coordinate) { return variance.varies(coordinate); }))
+    for (int64_t blocks = requested[0] * requested[1]; blocks > 1; blocks /= 2)
+      if (share(kernel, blocks))
         return;
-      std::optional<TensorMapAttr> map = getHalfMap(fetch, descriptor.getMap());
-      if (!map)
-        return;
-      OpBuilder builder(fetch);
-      fetch.getDescriptorMutable().set(
-          DescriptorOp::create(builder, fetch.getLoc(), descriptor.getType(), *map));
-      fetch.setMulticast(true);
-      shared = true;
-    });
-    if (shared) {
-      kernel->setAttr(blocksOfClusterName, Builder(kernel).getI64IntegerAttr(2));
-      return;
-    }
     remarkOn(kernel)
         << "clusters are not used: no load by TMA is the same for neighbouring programs [R0405]";
     declined(kernel) << "no load by TMA is the same for neighbouring programs";
+  }
+
+  /// Marks the fetches that pairs of a cluster of so many blocks share. False, and nothing is
+  /// changed, if there is an axis of the cluster along which none is.
+  static bool share(KernelOp kernel, int64_t blocks) {
+    struct Shared {
+      TmaFetchOp fetch;
+      TensorMapAttr map;
+      int64_t across;
+    };
+    SmallVector<Shared> found;
+    int64_t across = 1;
+    // Each fetch by itself; one that varies keeps its full copy in each block.
+    for (unsigned axis : getClusterAxes(kernel, blocks)) {
+      PairVariance variance(kernel, axis);
+      kernel.getBody().walk([&](TmaFetchOp fetch) {
+        auto descriptor = fetch.getDescriptor().getDefiningOp<DescriptorOp>();
+        if (!descriptor || !variance.isUniform(fetch) ||
+            llvm::any_of(fetch.getCoordinates(),
+                         [&](Value coordinate) { return variance.varies(coordinate); }) ||
+            llvm::any_of(found, [&](const Shared &other) { return other.fetch == fetch; }))
+          return;
+        if (std::optional<TensorMapAttr> map = getHalfMap(fetch, descriptor.getMap()))
+          found.push_back({fetch, *map, across});
+      });
+      across *= 2;
+    }
+    for (int64_t bit = 1; bit < blocks; bit *= 2)
+      if (llvm::none_of(found, [&](const Shared &each) { return each.across == bit; }))
+        return false;
+    for (const Shared &each : found) {
+      TmaFetchOp fetch = each.fetch;
+      OpBuilder builder(fetch);
+      fetch.getDescriptorMutable().set(
+          DescriptorOp::create(builder, fetch.getLoc(), fetch.getDescriptor().getType(), each.map));
+      fetch.setMulticast(true);
+      if (each.across > 1)
+        fetch.setAcross(each.across);
+    }
+    kernel->setAttr(blocksOfClusterName, Builder(kernel).getI64IntegerAttr(blocks));
+    return true;
   }
 };
 

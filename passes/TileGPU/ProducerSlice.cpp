@@ -239,10 +239,11 @@ private:
       if (isFilledByThreads(one))
         continue;
       Value once = TmaFetchOp(one).getOnce();
-      auto copy = TmaLoadOp::create(
-          builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile, slot.getBarrier(),
-          once ? mapping.lookupOrDefault(once) : Value(),
-          TmaFetchOp(one).getWhen() ? whole : Value(), TmaFetchOp(one).getMulticast());
+      auto copy =
+          TmaLoadOp::create(builder, TmaFetchOp(one).getLoc(), descriptor, coordinates, tile,
+                            slot.getBarrier(), once ? mapping.lookupOrDefault(once) : Value(),
+                            TmaFetchOp(one).getWhen() ? whole : Value(),
+                            TmaFetchOp(one).getMulticast(), TmaFetchOp(one).getAcrossAttr());
       if (Attribute cache = TmaFetchOp(one)->getAttr(cacheName))
         copy->setAttr(cacheName, cache);
     }
@@ -363,7 +364,7 @@ private:
       OpBuilder before(split);
       Value ring = RingOp::create(before, op.getLoc(), RingType::get(builder.getContext(), 2, {}),
                                   /*per_warp=*/false,
-                                  /*clustered=*/false);
+                                  /*clustered=*/false, /*across=*/IntegerAttr());
       OpBuilder sender(op.getContext());
       sender.setInsertionPointAfter(&op);
       ScalarSendOp::create(sender, op.getLoc(), ring, result);

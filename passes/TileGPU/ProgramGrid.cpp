@@ -30,11 +30,16 @@ SmallVector<Value> tile::gpu::cloneGridExtents(OpBuilder &b, KernelOp kernel,
   return extents;
 }
 
-/// Pairs of a cluster go along the axis that is fastest within bands, else the last.
-unsigned tile::gpu::getClusterAxis(KernelOp kernel) {
+/// Pairs go along the axis that is fastest within bands, else the last; of clusters of four the
+/// last two axes make a square.
+SmallVector<unsigned, 2> tile::gpu::getClusterAxes(KernelOp kernel, int64_t blocks) {
+  unsigned axes = kernel.getNumAxes();
   auto grouped = kernel->getAttrOfType<IntegerAttr>(groupedName);
-  bool inBands = grouped && grouped.getInt() > 1 && kernel.getNumAxes() >= 2;
-  return kernel.getNumAxes() - (inBands ? 2 : 1);
+  bool inBands = grouped && grouped.getInt() > 1 && axes >= 2;
+  SmallVector<unsigned, 2> found = {axes - (inBands ? 2 : 1)};
+  if (blocks > 2 && axes >= 2)
+    found.push_back(axes - (inBands ? 1 : 2));
+  return found;
 }
 
 SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program,
@@ -43,11 +48,26 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
   int64_t group = 1;
   if (auto attr = kernel->getAttrOfType<IntegerAttr>(groupedName))
     group = attr.getInt();
-  if (group > 1 && kernel->hasAttr(blocksOfClusterName))
+  auto cluster = kernel->getAttrOfType<IntegerAttr>(blocksOfClusterName);
+  bool squares = cluster && cluster.getInt() > 2;
+  if (group > 1 && cluster)
     group = (group + 1) / 2 * 2; // a band holds whole pairs
   SmallVector<Value> axes(extents.size());
   Value rest = program;
   size_t last = extents.size();
+  // Squares of four are numbered like programs of a grid of half as many rows and columns, and the
+  // programs of a square by their places in it.
+  SmallVector<Value> squared(extents), places(extents.size());
+  if (squares) {
+    Value two = arith::ConstantIndexOp::create(b, loc, 2);
+    for (unsigned axis : getClusterAxes(kernel, cluster.getInt())) {
+      places[axis] = arith::RemUIOp::create(b, loc, rest, two);
+      rest = arith::DivUIOp::create(b, loc, rest, two);
+      squared[axis] = arith::DivUIOp::create(b, loc, extents[axis], two);
+    }
+    extents = squared;
+    group = std::max<int64_t>(group / 2, 1);
+  }
   // Parts are the fastest axis, outside of bands, so that the programs of a tile are neighbours.
   if (kernel->hasAttr(splitPartsName)) { // the parts of a tile follow each other
     --last;
@@ -55,7 +75,7 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
     rest = last ? Value(arith::DivUIOp::create(b, loc, rest, extents[last])) : rest;
   }
   // The last two axes are the bands' plane; other axes count planes.
-  if (group > 1 && last >= 2) {
+  if ((group > 1 || squares) && last >= 2) {
     Value rows = extents[last - 2], columns = extents[last - 1];
     Value plane = arith::MulIOp::create(b, loc, rows, columns), inPlane = rest;
     if (last > 2)
@@ -82,6 +102,11 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
     axes[axis] = arith::RemUIOp::create(b, loc, rest, extents[axis]);
     rest = arith::DivUIOp::create(b, loc, rest, extents[axis]);
   }
+  for (auto [axis, place] : llvm::zip(axes, places))
+    if (place) {
+      Value two = arith::ConstantIndexOp::create(b, loc, 2);
+      axis = arith::AddIOp::create(b, loc, arith::MulIOp::create(b, loc, axis, two), place);
+    }
   // Read by isNonNegative in Convert/TileGPUToLLVM/Memory.cpp.
   for (Value axis : axes)
     if (Operation *op = axis.getDefiningOp())

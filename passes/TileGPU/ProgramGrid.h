@@ -12,9 +12,10 @@ namespace tile::gpu {
 llvm::SmallVector<mlir::Value> cloneGridExtents(mlir::OpBuilder &builder, KernelOp kernel,
                                                 mlir::ValueRange arguments);
 
-/// The grid axis along which the blocks of a cluster lie: in which programs with neighbouring
-/// numbers differ.
-unsigned getClusterAxis(KernelOp kernel);
+/// The grid axes along which the blocks of a cluster lie: bit i of a block's rank is its place
+/// among two programs along axis i of the result. Along the first, programs with neighbouring
+/// numbers differ; clusters of four have a second one, clusters of two the first alone.
+llvm::SmallVector<unsigned, 2> getClusterAxes(KernelOp kernel, int64_t blocks);
 
 /// Positions along each axis of program `program`, the last axis fastest. Where the kernel asks for
 /// grouping, the last two axes are walked in bands along the first of the two. Positions are marked

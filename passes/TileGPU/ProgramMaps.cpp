@@ -114,7 +114,8 @@ TmaFetchOp ProgramMaps::fetch(LoadOp load, LocalAllocOp alloc, const TensorAcces
   std::tie(descriptor, possible) = writeBefore(loop, access, map, possible);
   builder.setInsertionPoint(load);
   auto fetch = TmaFetchOp::create(builder, loc, alloc.getType(), descriptor, coordinates,
-                                  /*once=*/Value(), /*when=*/possible, /*multicast=*/false);
+                                  /*once=*/Value(), /*when=*/possible, /*multicast=*/false,
+                                  /*across=*/IntegerAttr());
   auto copy = AsyncCopyOp::create(builder, loc, load.getView(), load.getStarts(), load.getEnds(),
                                   /*positions=*/ValueRange(), /*mask=*/Value(), fetch.getResult(),
                                   /*when=*/Value(), load.getSizesAttr(), load.getStepsAttr(),

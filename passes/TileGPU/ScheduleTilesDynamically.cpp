@@ -270,7 +270,7 @@ struct TileGPUScheduleTilesDynamically
         OpBuilder builder(split);
         Value ring = RingOp::create(builder, split.getLoc(), RingType::get(&getContext(), 1, {}),
                                     /*per_warp=*/true,
-                                    /*clustered=*/false);
+                                    /*clustered=*/false, /*across=*/IntegerAttr());
         Value total = producer.getUpperBound();
         std::optional<IdleTest> idle = findIdleTest(producer), same = findIdleTest(consumer);
         if (!same || !idle || ahead || idle->isIdle != same->isIdle ||

@@ -548,10 +548,13 @@ private:
       bool inner = isInInnerLoop(group.fetches.front());
       auto type = RingType::get(builder.getContext(),
                                 inner ? stages + doubled.contains(&group) : outerStages, tiles);
-      bool clustered =
-          llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); });
+      // Blocks that differ in these bits of their ranks fill each other's slots.
+      uint64_t across = 0;
+      for (TmaFetchOp fetch : group.fetches)
+        across |= fetch.getMulticast() ? fetch.getAcross().value_or(1) : 0;
       group.ring =
-          RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp, clustered);
+          RingOp::create(builder, group.fetches.front().getLoc(), type, group.perWarp, across != 0,
+                         across > 1 ? builder.getI64IntegerAttr(int64_t(across)) : IntegerAttr());
       if (llvm::any_of(group.fetches, isFilledByThreads))
         group.ring.getDefiningOp()->setAttr(filledName, builder.getUnitAttr());
     }

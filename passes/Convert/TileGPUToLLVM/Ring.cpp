@@ -17,10 +17,10 @@
 //                                                s, p move on
 //
 // full[s] counts one arrival (the producer's) and the bytes that copies bring; empty[s] counts each
-// group that reads: warpgroups, with per_warp warps, in a cluster those of both blocks. In a ring
-// whose slots the producer's threads fill (wide ring_fill) full[s] counts each of them, too: it
-// arrives when its copies are there. All of these threads then run the producer's side, wait and
-// move on; the first one alone starts copies by TMA, and each gives a scalar's slot back.
+// group that reads: warpgroups, with per_warp warps, in a cluster those of all blocks that fill it.
+// In a ring whose slots the producer's threads fill (wide ring_fill) full[s] counts each of them,
+// too: it arrives when its copies are there. All of these threads then run the producer's side, wait
+// and move on; the first one alone starts copies by TMA, and each gives a scalar's slot back.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -69,7 +69,16 @@ enum RingPart : unsigned {
   numRingParts
 };
 
-constexpr unsigned blocksOfCluster = 2;
+/// Blocks that fill each other's slots, this one included: of a cluster of two both, of four this
+/// one and those whose ranks differ in one bit.
+unsigned countFillers(RingOp ring) {
+  return ring.getClustered() ? 1 + llvm::popcount(ring.getAcross().value_or(1)) : 1;
+}
+
+int64_t getBlocksOfCluster(Operation *op) {
+  auto function = op->getParentOfType<func::FuncOp>();
+  return function->getAttrOfType<IntegerAttr>(blocksOfClusterName).getInt();
+}
 
 /// The address of `base` + offset + slot * stride, an i32.
 /// Bytes: an mbarrier takes 8.
@@ -203,8 +212,7 @@ struct LowerRing : OpConversionPattern<RingOp> {
     int64_t producers = op->hasAttr(filledName) ? 1 + warpgroupThreads : 1;
     if (op.getType().getTiles().empty() && !op.getPerWarp())
       consumers = hasWideProducer(op) ? warpgroupThreads : 1;
-    if (op.getClustered())
-      consumers *= blocksOfCluster;
+    consumers *= countFillers(op);
     auto first =
         scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0),
                           /*withElseRegion=*/false);
@@ -319,20 +327,30 @@ struct LowerRingRelease : OpConversionPattern<RingReleaseOp> {
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     }
     unsigned group = perWarp ? 32 : std::min<int64_t>(warpgroupThreads, getConsumerThreads(op));
-    // A group's first thread arrives; of a cluster the first two, each at the barrier of its own
-    // block's number.
+    // A group's first thread arrives; in a cluster the first ones, each for another block.
     Value number = arith::AndIOp::create(rewriter, loc, getThreadId(rewriter, loc),
                                          constantI32(rewriter, loc, group - 1));
-    Value signals =
-        arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, number,
-                              constantI32(rewriter, loc, clustered ? blocksOfCluster : 1));
+    Value signals = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, number,
+                                          constantI32(rewriter, loc, countFillers(source)));
     auto first = scf::IfOp::create(rewriter, loc, signals, /*withElseRegion=*/false);
     {
       OpBuilder::InsertionGuard guard(rewriter);
       rewriter.setInsertionPointToStart(first.thenBlock());
       Value empty = addressOf(rewriter, loc, ring[Address], layout.getEmptyBarriers(), slot, 8);
+      // Of a cluster of two thread n arrives at block n's barrier; of four, thread 0 at the own
+      // one's, the others at those of the ranks that differ in a bit of `across`: 1 and 2.
+      Value rank = number;
+      if (clustered && getBlocksOfCluster(op) > 2) {
+        Value bit = source.getAcross() == 2u ? arith::ShLIOp::create(rewriter, loc, number,
+                                                                     constantI32(rewriter, loc, 1))
+                                                   .getResult()
+                                             : number;
+        rank = arith::XOrIOp::create(
+            rewriter, loc, NVVM::BlockInClusterIdXOp::create(rewriter, loc, rewriter.getI32Type()),
+            bit);
+      }
       if (clustered)
-        arriveAt(rewriter, loc, empty, number);
+        arriveAt(rewriter, loc, empty, rank);
       else
         arrive(rewriter, loc, empty);
     }
