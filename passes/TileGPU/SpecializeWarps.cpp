@@ -237,48 +237,101 @@ private:
     return loops > unsigned(persistent);
   }
 
+  /// Groups that use one ring: one, or those that a schedule has given the same numbers.
+  using Ring = SmallVector<Group *, 4>;
+
+  /// The rings of loops, but for those of clusters, in the order of the text.
+  SmallVector<Ring> collectRings() {
+    SmallVector<Ring> rings;
+    for (Group &group : groups) {
+      if (llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); }))
+        continue;
+      auto *ring = llvm::find_if(
+          rings, [&](const Ring &ring) { return haveSameNumbers(*ring.front(), group); });
+      if (ring == rings.end())
+        rings.push_back({&group});
+      else
+        ring->push_back(&group);
+    }
+    llvm::erase_if(rings, [](const Ring &ring) {
+      return llvm::none_of(ring,
+                           [](Group *group) { return isInInnerLoop(group->fetches.front()); });
+    });
+    return rings;
+  }
+
   /// Loops that follow each other use one ring where they fetch the same kinds of tiles: the next
-  /// one's first tiles are on their way while the last one's are used, and no slot lies idle. A
-  /// slot must not be held while another group goes round the ring, so the loops are siblings.
+  /// one's first tiles are on their way while the last one's are used, and no slot lies idle. What
+  /// a schedule fetches before and behind a loop belongs to the loop's ring.
   void shareRings() {
     int64_t number = 0;
     for (Group &group : groups)
       for (TmaFetchOp fetch : group.fetches)
         if (auto taken = fetch->getAttrOfType<IntegerAttr>(ringName))
           number = std::max(number, taken.getInt() + 1);
-    SmallVector<SmallVector<Group *>> sets;
-    for (Group &group : groups) {
-      if (llvm::any_of(group.fetches, isNumbered) || !isInInnerLoop(group.fetches.front()))
-        continue;
-      auto *set = llvm::find_if(sets, [&](ArrayRef<Group *> set) {
-        return llvm::all_of(set, [&](Group *other) { return mayShare(*other, group); });
+    SmallVector<SmallVector<Ring>> sets;
+    for (Ring &ring : collectRings()) {
+      auto *set = llvm::find_if(sets, [&](ArrayRef<Ring> set) {
+        return llvm::all_of(set, [&](const Ring &other) { return mayShare(other, ring); });
       });
       if (set == sets.end())
-        sets.push_back({&group});
+        sets.push_back({ring});
       else
-        set->push_back(&group);
+        set->push_back(ring);
     }
-    for (ArrayRef<Group *> set : sets) {
+    for (ArrayRef<Ring> set : sets) {
       if (set.size() < 2)
         continue;
-      for (Group *group : set)
-        for (auto [i, fetch] : llvm::enumerate(group->fetches))
-          fetch->setAttr(ringName, builder.getI64IntegerAttr(number + int64_t(i)));
-      number += int64_t(set.front()->fetches.size());
+      for (const Ring &ring : set)
+        for (Group *group : ring)
+          for (auto [i, fetch] : llvm::enumerate(group->fetches))
+            fetch->setAttr(ringName, builder.getI64IntegerAttr(number + int64_t(i)));
+      number += int64_t(set.front().front()->fetches.size());
     }
   }
 
-  static bool mayShare(Group &a, Group &b) {
+  static bool haveSameNumbers(Group &a, Group &b) {
+    if (a.fetches.size() != b.fetches.size())
+      return false;
+    for (auto [one, other] : llvm::zip(a.fetches, b.fetches)) {
+      Attribute number = one->getAttr(ringName);
+      if (!number || number != other->getAttr(ringName))
+        return false;
+    }
+    return true;
+  }
+
+  /// True if the rings have the same tiles, and one is done with before the other begins: a slot
+  /// must not be held while another loop goes round the ring.
+  static bool mayShare(const Ring &a, const Ring &b) {
+    return llvm::all_of(a,
+                        [&](Group *one) {
+                          return llvm::all_of(
+                              b, [&](Group *other) { return haveSameTiles(*one, *other); });
+                        }) &&
+           (isBefore(a, b) || isBefore(b, a));
+  }
+
+  static bool haveSameTiles(Group &a, Group &b) {
     if (a.requested != b.requested || a.fetches.size() != b.fetches.size())
       return false;
     for (auto [one, other] : llvm::zip(a.fetches, b.fetches))
       if (one.getType() != other.getType())
         return false;
-    TmaFetchOp first = a.fetches.front(), second = b.fetches.front();
-    for (Operation *inside = first; !isa<KernelOp>(inside); inside = inside->getParentOp())
-      if (Operation *beside = inside->getBlock()->findAncestorOpInBlock(*second))
-        return inside != beside && inside != first && beside != second;
-    return false;
+    return true;
+  }
+
+  /// True if the tiles of all of `a` are done with before the first one of `b` is fetched, in each
+  /// trip of the loops around both.
+  static bool isBefore(const Ring &a, const Ring &b) {
+    return llvm::all_of(a, [&](Group *one) {
+      return llvm::all_of(b, [&](Group *other) {
+        for (Operation *end = one->lastUser; !isa<KernelOp>(end); end = end->getParentOp())
+          if (Operation *begin = end->getBlock()->findAncestorOpInBlock(*other->fetches.front()))
+            return end != begin && end->isBeforeInBlock(begin);
+        return false;
+      });
+    });
   }
 
   /// Leaves what no fetch brings to the producer, with all that only these copies need.

@@ -479,6 +479,35 @@ private:
     return cast<StoreOp>(store.store).getValue();
   }
 
+  /// True for a fetch that needs no ring of its own: a loop before this one, in the same block, has
+  /// a fetch of such a tile for each one of this loop's (SpecializeWarps.cpp).
+  bool sharesRing(const Fetch &fetch) {
+    auto loop = fetch.load->getParentOfType<scf::ForOp>();
+    if (!loop || kernel->hasAttr(blocksOfClusterName))
+      return false;
+    auto isSuch = [&](const Fetch &other) {
+      return other.alloc->getResultTypes() == fetch.alloc->getResultTypes();
+    };
+    int64_t number = 0, most = 0;
+    for (const Fetch &other : fetches) {
+      if (&other == &fetch)
+        break;
+      number += isSuch(other) && other.load->getParentOfType<scf::ForOp>() == loop;
+    }
+    for (const Fetch &other : fetches) {
+      auto before = other.load->getParentOfType<scf::ForOp>();
+      if (!before || before == loop || before->getBlock() != loop->getBlock() ||
+          !before->isBeforeInBlock(loop) ||
+          before->getAttr(stagesName) != loop->getAttr(stagesName))
+        continue;
+      int64_t there = llvm::count_if(fetches, [&](const Fetch &beside) {
+        return isSuch(beside) && beside.load->getParentOfType<scf::ForOp>() == before;
+      });
+      most = std::max(most, there);
+    }
+    return number < most;
+  }
+
   /// Bytes of shared memory that the stores may take: what two stages of the loads and everything
   /// else leave.
   int64_t getRoom() {
@@ -497,7 +526,10 @@ private:
     });
     for (Fetch &fetch : fetches) {
       int64_t bytes = llvm::alignTo(getSharedNeed(fetch.alloc).bytes, 1024);
-      taken += bytes * ((isRepeated(fetch.load) ? stages : 1) - 1) + 1024; // mbarriers
+      if (sharesRing(fetch))
+        taken -= bytes;
+      else
+        taken += bytes * ((isRepeated(fetch.load) ? stages : 1) - 1) + 1024; // mbarriers
     }
     return limit - taken - scratch;
   }

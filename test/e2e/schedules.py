@@ -50,15 +50,16 @@ def model(kernel, q, k, v, w):
             found["b"] += e @ keys
             found["c"] += e @ weights
         else:
-            e = half(np.exp(s) if kernel == "three" else s * t)
-            found["a"] = found["a"] * (0.5 if kernel == "three" else 1) + e @ values
+            e = half(s * t if kernel == "four" else np.exp(s))
+            if kernel != "after" or n + 64 <= len(k):  # the first loop leaves out a part of a block
+                found["a"] = found["a"] * (1 if kernel == "four" else 0.5) + e @ values
             found["b"] += e @ weights
     return found
 
 
 runs = failed = 0
 CASES = {"one": [0], "two": [0], "apart": [0], "right": [0], "three": [64, 128], "four": [64, 128],
-         "five": [64, 128]}  # fmt: skip
+         "five": [64, 128], "after": [64, 128]}  # fmt: skip
 for kernel, talls in CASES.items():
     for tall in talls:
         for rows, length in ((70, 48), (64, 128), (130, 296)):
@@ -73,7 +74,7 @@ for kernel, talls in CASES.items():
             found = run(kernel, {key: tiles[key] for key in names}, wanted, tall)
             for key, value in wanted.items():
                 runs += 1
-                wrong = np.abs(found[key] - value).max() / np.abs(value).max()
+                wrong = np.abs(found[key] - value).max() / (np.abs(value).max() or 1)
                 if not wrong < 2e-3:
                     failed += 1
                     print(f"FAIL {kernel} {tall} of {rows} by {length}: {key} differs by {wrong}")

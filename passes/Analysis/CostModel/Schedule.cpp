@@ -143,6 +143,40 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
 
 //===--- Shared memory ----------------------------------------------------===//
 
+/// Of the tiles that a loop copies ahead of its products, the bytes of those that need rings of
+/// their own: loops that follow each other share rings of tiles as large.
+static double countOwnRings(const KernelWork &work, const LoopWork &loop) {
+  auto getSizes = [](const LoopWork &loop) {
+    std::vector<double> sizes;
+    for (const AccessWork &access : loop.accesses)
+      if (access.feedsDot)
+        sizes.push_back(access.fetchedBytes);
+    return sizes;
+  };
+  std::vector<double> there;
+  for (const LoopWork &other : work.loops) {
+    if (&other == &loop)
+      break;
+    if (other.parent != loop.parent || other.stages != loop.stages)
+      continue;
+    // One ring for each of the largest number of tiles of one size that a loop has.
+    std::vector<double> sizes = getSizes(other);
+    for (double size : sizes)
+      for (auto missing = llvm::count(sizes, size) - llvm::count(there, size); missing > 0;
+           --missing)
+        there.push_back(size);
+  }
+  double bytes = 0;
+  for (double size : getSizes(loop)) {
+    auto found = llvm::find(there, size);
+    if (found == there.end())
+      bytes += double(llvm::alignTo(uint64_t(size), 1024));
+    else
+      there.erase(found);
+  }
+  return bytes;
+}
+
 static void estimateShared(const KernelWork &work, const Schedule &schedule,
                            const TargetLimits &target, Resources &found) {
   constexpr int64_t system = 1024, page = 1024, staging = 32 * 1024, leastStaged = 4096;
@@ -155,9 +189,12 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
     for (const LoopWork &loop : work.loops)
       once += double(llvm::alignTo(uint64_t(loop.stateBytes), page));
   for (const LoopWork &loop : work.loops) {
-    rings += loop.parent >= 0 ? int64_t(loop.dots.size()) : 0;
+    bool inRings = loop.parent >= 0 && found.bulkCopies;
+    double own = inRings ? countOwnRings(work, loop) : 0;
+    repeated += own;
+    rings += loop.parent >= 0 && (!inRings || own > 0) ? int64_t(loop.dots.size()) : 0;
     for (const AccessWork &access : loop.accesses) {
-      if (access.feedsDot)
+      if (access.feedsDot && !inRings)
         (loop.parent < 0 ? once : repeated) += double(llvm::alignTo(
             uint64_t(found.bulkCopies ? access.fetchedBytes : access.paddedBytes), page));
       if (access.isStore && access.tileBytes >= leastStaged)
