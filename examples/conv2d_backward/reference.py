@@ -27,6 +27,8 @@ CASES = [
     Case("N=1 H=13 W=17 C=24 F=8", kernel=WEIGHT, T="f16", STRIDE=2),
     Case("N=3 H=8 W=16 C=64 F=128", kernel=WEIGHT, T="bf16", R=5),
     Case("N=2 H=9 W=6 C=16 F=24", kernel=WEIGHT, T="f16", R=1, STRIDE=2, BP=2, BQ=8, BC=16, BF=16),
+    Case("N=19 H=3 W=5 C=72 F=64", kernel=WEIGHT, T="f16", BN=16, BP=2, BQ=2, BC=128, BF=64),
+    Case("N=5 H=7 W=7 C=200 F=136", kernel=WEIGHT, T="bf16", BN=64, BP=1, BQ=1, BC=192, BF=128),
 ]
 
 
