@@ -26,13 +26,17 @@ def placeOf(value):
     return ("cpu", None) if hasattr(value, "__array_interface__") else None
 
 
+def _driver():
+    try:
+        return ctypes.CDLL(os.environ.get("TILE_LIBCUDA") or "libcuda.so.1")
+    except OSError as error:
+        raise Error(f"there is no CUDA driver: {error}", 6) from None
+
+
 def _capability(ordinal):
     """(major, minor) of a CUDA device, by the driver."""
     if ordinal not in _capabilities:
-        try:
-            driver = ctypes.CDLL(os.environ.get("TILE_LIBCUDA") or "libcuda.so.1")
-        except OSError as error:
-            raise Error(f"there is no CUDA driver: {error}", 6) from None
+        driver = _driver()
         numbers = (ctypes.c_int(), ctypes.c_int())
         failed = driver.cuInit(0)
         for number, attribute in zip(numbers, (75, 76)):
@@ -59,3 +63,18 @@ def targetOf(place):
             5,
         )
     return name.decode()
+
+
+def cardOf(place):
+    """The card whose figures the cost model takes, as `--gpu` names it; None of one that it does
+    not know, and of the CPU.
+    """
+    if place[0] == "cpu":
+        return None
+    driver, name = _driver(), ctypes.create_string_buffer(256)
+    device = ctypes.c_int()
+    failed = driver.cuInit(0) or driver.cuDeviceGet(ctypes.byref(device), place[1])
+    if failed or driver.cuDeviceGetName(name, len(name) - 1, device):
+        return None
+    card = _library.get().tile_card_name(name.value)
+    return None if card is None else card.decode()

@@ -454,17 +454,19 @@ class Function:
             for name in list(named)
             if name in known and name not in self._names
         }
-        chosen = {}
+        chosen, card = {}, None
         if values or named:
             place, found, chosen, bound = self._describe(self._place(values, named))
             extents = {**bound, **extents}
-            target = target or (found if place[0] == "cuda" else None)
+            if target is None and place[0] == "cuda":
+                target, card = found, _device.cardOf(place)
         with _compiler.folder() as folder:
             request = self._source.request(
                 folder,
                 self.name,
                 chosen,
                 targets=[target] if target else [],
+                gpu=card,
                 shape={name: int(extent) for name, extent in extents.items()},
                 config=_path(self._source.config),
             )

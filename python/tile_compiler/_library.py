@@ -128,6 +128,7 @@ _SIGNATURES = {
     "tile_instance_param_count": (_size, [_pointer]),
     "tile_instance_param": (ctypes.c_int, [_pointer, _size, ctypes.POINTER(ParamInfo)]),
     "tile_target_name": (_text, [ctypes.c_int32, ctypes.c_int32]),
+    "tile_card_name": (_text, [_text]),
     "tile_dtype_name": (_text, [ctypes.c_int32]),
     "tile_dtype_from_name": (ctypes.c_int32, [_text]),
     "tile_compile_bytes": (_pointer, [ctypes.POINTER(CompileRequest), _pointer]),

@@ -35,7 +35,9 @@ typedef struct tile_compile_request {
   const char *path;   /* of the source file; or: */
   const char *source; /* the source itself; imports are then relative to the folder at hand */
   const char *target; /* "sm_90a", "cpu", "sm_80,sm_90a,cpu"; NULL: the device at hand,
-                         which is the first CUDA device where there is one, else the CPU */
+                         which is the first CUDA device where there is one, else the CPU.
+                         Configurations are chosen by the figures of the first device's card that
+                         a target is for, where there is one */
   const char *kernel; /* this kernel alone */
   const char *const *constants;  /* "BLOCK=1024", "T=f16" */
   const char *const *attributes; /* "warps=8" */

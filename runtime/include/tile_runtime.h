@@ -220,6 +220,9 @@ tile_error *tile_scalar_bits(int32_t dtype, double value, uint64_t *bits);
 /* What `tilec --target` has to be for a device of that compute capability; for one newer than this
  * library the newest whose PTX runs there; NULL where nothing does. */
 const char *tile_target_name(int32_t major, int32_t minor);
+/* What `tilec --gpu` has to be for a device of that name, as the driver gives it; NULL where its
+ * card is not known. */
+const char *tile_card_name(const char *device_name);
 
 /* The runtime's version, TILE_RUNTIME_VERSION of its build. */
 const char *tile_runtime_version(void);

@@ -390,6 +390,11 @@ const char *tile_target_name(int32_t major, int32_t minor) {
   return target ? target->name.data() : nullptr; // a literal: it ends in 0
 }
 
+const char *tile_card_name(const char *device_name) {
+  const tile::GPUCard *card = device_name ? tile::findCardOfDevice(device_name) : nullptr;
+  return card ? card->name.data() : nullptr; // a literal: it ends in 0
+}
+
 const char *tile_runtime_version(void) { return TILE_RUNTIME_VERSION; }
 
 } // extern "C"

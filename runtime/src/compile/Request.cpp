@@ -121,6 +121,32 @@ static Error chooseTarget(std::string &target) {
   return {};
 }
 
+/// The card by whose figures configurations are chosen: that of the first device which runs code
+/// for one of the targets; "" where there is none, or its card is unknown: then the target's first.
+static std::string chooseCard(const std::vector<std::string> &targets) {
+  bool any = std::any_of(targets.begin(), targets.end(),
+                         [](const std::string &name) { return findGPUTarget(name) != nullptr; });
+  Error ignored;
+  const CudaDriver *driver = any ? CudaDriver::get(ignored) : nullptr;
+  int count = 0;
+  if (!driver || driver->deviceGetCount(&count))
+    return "";
+  for (int ordinal = 0; ordinal < count; ++ordinal) {
+    char name[256] = {};
+    CUdevice device = 0;
+    if (driver->deviceGet(&device, ordinal) ||
+        driver->deviceGetName(name, int(sizeof name) - 1, device))
+      continue;
+    const GPUCard *card = findCardOfDevice(name);
+    const GPUTarget *of = card ? findGPUTarget(card->target) : nullptr;
+    for (const std::string &each : targets)
+      if (const GPUTarget *target = findGPUTarget(each);
+          of && target && target->capability() == of->capability())
+        return std::string(card->name);
+  }
+  return "";
+}
+
 static std::string trim(const std::string &text) {
   size_t begin = text.find_first_not_of(" \t"), end = text.find_last_not_of(" \t");
   return begin == std::string::npos ? "" : text.substr(begin, end - begin + 1);
@@ -225,6 +251,8 @@ Error CompileCall::read(const tile_compile_request *given, CompileCall &call) {
       request.targets.push_back(std::move(name));
     begin = end + 1;
   }
+  if (!call.wantsInterface)
+    request.gpu = chooseCard(request.targets);
   call.compiler = text(given->compiler);
   return call.compiler.empty() ? findCompiler(call.compiler) : Error();
 }
