@@ -152,6 +152,9 @@ inline constexpr llvm::StringLiteral dynamicScheduleName = "tile_gpu.dynamic_sch
 /// Of a kernel and its function: blocks of a cluster, which take neighbouring programs (i64). By
 /// tile-gpu-multicast.
 inline constexpr llvm::StringLiteral blocksOfClusterName = "tile_gpu.cluster";
+/// Of a kernel of clusters that is not persistent, and its function: axes of the grid along which
+/// the launch starts an even number of programs (array of i64). By tile-gpu-multicast.
+inline constexpr llvm::StringLiteral pairedAxesName = "tile_gpu.paired_axes";
 /// Of a kernel's function: tensor maps behind its other parameters (array of #tile_gpu.tensor_map).
 /// By convert-tile-gpu-to-vector.
 inline constexpr llvm::StringLiteral tensorMapsName = "tile_gpu.tensor_maps";

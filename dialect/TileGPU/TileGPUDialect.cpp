@@ -163,7 +163,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   num_warps                                        tile-gpu-assign-layouts
 //   cache                                            tile-gpu-use-tma, -set-eviction-policies
 //   rare                                             tile-gpu-use-tma
-//   cluster                                          tile-gpu-multicast
+//   cluster, paired_axes                             tile-gpu-multicast
 //   schedule                                         tile-gpu-schedule-loops
 //   ring                                             tile-gpu-apply-schedule, -specialize-warps
 //   persistent                                       tile-gpu-make-persistent
@@ -212,6 +212,7 @@ static const AttributeSpec specs[] = {
     {persistentGridName, isUnit, unit, isKernelOrFunction, both},
     {dynamicScheduleName, isUnit, unit, isKernelOrFunction, both},
     {blocksOfClusterName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
+    {pairedAxesName, isNumbers, "an array of i64", isKernelOrFunction, both},
     {ScheduleAttr::name, isSchedule, "a #tile_gpu.schedule", isLoop, "a loop"},
     {tensorMapsName, isListOfMaps, "an array of tensor maps", isFunction, aFunction},
 };

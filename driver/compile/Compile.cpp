@@ -288,6 +288,17 @@ static runtime::Expr getSplitParts(const std::vector<runtime::Expr> &grid, int64
   return gpu::countParts(ExprMath(), programs, wanted, most, ahead);
 }
 
+/// Blocks that are a cluster have programs in pairs: the launch starts an even number along the
+/// axes of the cluster, where blocks do not take programs themselves.
+static void fillPairs(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
+  using runtime::Expr;
+  if (auto axes = function->getAttrOfType<DenseI64ArrayAttr>(gpu::pairedAxesName))
+    for (int64_t axis : axes.asArrayRef()) {
+      Expr pairs = Expr::make(Expr::Op::CeilDiv, kernel.grid[size_t(axis)], Expr(2));
+      kernel.grid[size_t(axis)] = Expr::make(Expr::Op::Mul, pairs, Expr(2));
+    }
+}
+
 /// The parts of a split loop are one more axis of the grid, and need memory to exchange their sums
 /// unless they are a cluster; blocks that take programs need a count.
 static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
@@ -329,6 +340,7 @@ void Compiler::fillLaunch() {
     if (auto cluster =
             function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))
       kernel.launch.cluster = cluster[0];
+    fillPairs(kernel, function);
     fillScratch(kernel, function);
     fillHostScratch(kernel, function);
     fillTensorMaps(kernel, function->getAttrOfType<ArrayAttr>(gpu::tensorMapsName));

@@ -68,16 +68,7 @@ static void makePersistent(KernelOp kernel) {
   Location loc = kernel.getLoc();
   SmallVector<Value> extents = cloneGridExtents(builder, kernel, body.getArguments());
   // Clusters take whole pairs of programs: an odd last one is run by both blocks.
-  SmallVector<std::pair<unsigned, Value>, 2> last; // axes of clusters, and their last programs
-  if (auto cluster = kernel->getAttrOfType<IntegerAttr>(blocksOfClusterName)) {
-    for (unsigned axis : getClusterAxes(kernel, cluster.getInt())) {
-      Value one = arith::ConstantIndexOp::create(builder, loc, 1),
-            two = arith::ConstantIndexOp::create(builder, loc, 2);
-      last.push_back({axis, arith::SubIOp::create(builder, loc, extents[axis], one)});
-      Value pairs = arith::CeilDivSIOp::create(builder, loc, extents[axis], two);
-      extents[axis] = arith::MulIOp::create(builder, loc, pairs, two);
-    }
-  }
+  LastPrograms last = roundToPairs(builder, kernel, extents);
   Value zero = arith::ConstantIndexOp::create(builder, loc, 0),
         total = arith::ConstantIndexOp::create(builder, loc, 1);
   for (Value extent : extents) // a negative extent counts as none
@@ -93,8 +84,7 @@ static void makePersistent(KernelOp kernel) {
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> axes = splitProgram(builder, kernel, loop.getInductionVar(), extents);
 
-  for (auto [axis, highest] : last)
-    axes[axis] = arith::MinUIOp::create(builder, loc, axes[axis], highest);
+  clampToLast(builder, loc, last, axes);
 
   // Operations that all programs share stay outside; the rest moves in, in its order.
   DenseSet<Operation *> inside;

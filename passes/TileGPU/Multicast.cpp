@@ -9,7 +9,9 @@
 // The pair are programs 2p and 2p + 1 along one axis of the grid. A fetch is shared if both of them
 // make it at the same time at the same coordinates: nothing that decides about it, the loops and
 // branches around it included, depends on that axis (PairVariance). Where the axis has an odd
-// number of programs, both blocks of the last pair run the last one, hence getObstacle().
+// number of programs, both blocks of the last pair run the last one, hence getObstacle(). The
+// launch rounds the grid up to whole pairs, or, in a persistent kernel, the loop over programs
+// does.
 //
 // A cluster of four is a square of programs: pairs along two axes. Rank r's pairs are r ^ 1 and
 // r ^ 2; of a product one shares the columns' operand with it, the other the rows':
@@ -150,8 +152,7 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
 }
 
 /// Why the kernel's blocks cannot work in pairs; empty if they can.
-/// The launch rounds the paired axis up to an even number, and both blocks of the last pair run the
-/// last program: writing the same twice must be harmless.
+/// Both blocks of an odd last pair run the last program: writing the same twice must be harmless.
 StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
   if (kernel->hasAttr(splitPartsName))
     return "expected as many blocks as the split loop has parts, 2, 4 or 8, and that a slice of "
@@ -160,8 +161,6 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
   int64_t blocks = requested.size() == 2 ? requested[0] * requested[1] : 0;
   if (blocks != 2 && blocks != 4)
     return "only clusters of 2 or 4 blocks are";
-  if (!kernel->hasAttr(persistentName))
-    return "only those of persistent kernels are";
   if (kernel.getNumAxes() == 0)
     return "the grid has one program";
   // With an odd number of programs along an axis the last is run twice.
@@ -236,7 +235,18 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
       if (each.across > 1)
         fetch.setAcross(each.across);
     }
-    kernel->setAttr(blocksOfClusterName, Builder(kernel).getI64IntegerAttr(blocks));
+    Builder attributes(kernel);
+    kernel->setAttr(blocksOfClusterName, attributes.getI64IntegerAttr(blocks));
+    // How many squares of four are resident at once depends on how many multiprocessors share a
+    // group of them: 30 on an H100 of 132. So each has programs of its own, and the GPU starts
+    // them.
+    if (blocks > 2)
+      kernel->removeAttr(persistentName);
+    if (!kernel->hasAttr(persistentName)) {
+      SmallVector<int64_t> axes;
+      llvm::append_range(axes, getClusterAxes(kernel, blocks));
+      kernel->setAttr(pairedAxesName, attributes.getDenseI64ArrayAttr(axes));
+    }
     return true;
   }
 };

@@ -42,6 +42,32 @@ SmallVector<unsigned, 2> tile::gpu::getClusterAxes(KernelOp kernel, int64_t bloc
   return found;
 }
 
+tile::gpu::LastPrograms tile::gpu::roundToPairs(OpBuilder &b, KernelOp kernel,
+                                                MutableArrayRef<Value> extents) {
+  LastPrograms last;
+  auto cluster = kernel->getAttrOfType<IntegerAttr>(blocksOfClusterName);
+  if (!cluster)
+    return last;
+  Location loc = kernel.getLoc();
+  for (unsigned axis : getClusterAxes(kernel, cluster.getInt())) {
+    Value one = arith::ConstantIndexOp::create(b, loc, 1),
+          two = arith::ConstantIndexOp::create(b, loc, 2);
+    last.push_back({axis, arith::SubIOp::create(b, loc, extents[axis], one)});
+    Value pairs = arith::CeilDivSIOp::create(b, loc, extents[axis], two);
+    extents[axis] = arith::MulIOp::create(b, loc, pairs, two);
+  }
+  return last;
+}
+
+void tile::gpu::clampToLast(OpBuilder &b, Location loc, const LastPrograms &last,
+                            MutableArrayRef<Value> axes) {
+  for (auto [axis, highest] : last) {
+    Operation *clamped = arith::MinUIOp::create(b, loc, axes[axis], highest);
+    clamped->setAttr(gpu::nonNegativeName, b.getUnitAttr());
+    axes[axis] = clamped->getResult(0);
+  }
+}
+
 SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program,
                                            ValueRange extents) {
   Location loc = kernel.getLoc();

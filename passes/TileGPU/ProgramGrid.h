@@ -17,6 +17,19 @@ llvm::SmallVector<mlir::Value> cloneGridExtents(mlir::OpBuilder &builder, Kernel
 /// numbers differ; clusters of four have a second one, clusters of two the first alone.
 llvm::SmallVector<unsigned, 2> getClusterAxes(KernelOp kernel, int64_t blocks);
 
+/// Where a cluster's blocks lie along an axis, the axis and its last program.
+using LastPrograms = llvm::SmallVector<std::pair<unsigned, mlir::Value>, 2>;
+
+/// Rounds extents along the axes of the kernel's clusters up to whole pairs. An odd last program is
+/// run by both blocks of its pair: positions are to be clamped to the last ones, which are
+/// returned.
+LastPrograms roundToPairs(mlir::OpBuilder &builder, KernelOp kernel,
+                          llvm::MutableArrayRef<mlir::Value> extents);
+
+/// Clamps positions of splitProgram() to the last programs.
+void clampToLast(mlir::OpBuilder &builder, mlir::Location loc, const LastPrograms &last,
+                 llvm::MutableArrayRef<mlir::Value> axes);
+
 /// Positions along each axis of program `program`, the last axis fastest. Where the kernel asks for
 /// grouping, the last two axes are walked in bands along the first of the two. Positions are marked
 /// as not negative.

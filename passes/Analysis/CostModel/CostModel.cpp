@@ -65,6 +65,9 @@ constexpr double pairRound = 0.4;      ///< of each program, whose slots two blo
 constexpr double pairWait = 1.12;      ///< of a program's chain: each block waits for the other
 constexpr double pairWaitForL2 = 1.03; ///< the same where both wait for rows that split sectors
 
+constexpr double inSquares =
+    10.0 / 11; ///< of the multiprocessors, those that clusters of four find room on: 120 of 132
+
 constexpr int64_t schedulers = 4; ///< of a multiprocessor; each issues for one warp at a time
 
 /// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
@@ -90,9 +93,10 @@ public:
   CostEstimate run();
 
 private:
-  /// Blocks of a cluster of parts take one program each, whatever is asked for.
+  /// Blocks of a cluster of parts, and of squares of four, take one program each, whatever is asked
+  /// for.
   Schedule settle(Schedule asked) const {
-    asked.persistent &= !clustered;
+    asked.persistent &= !clustered && asked.cluster.value_or(1) <= 2;
     return asked;
   }
   double getSharingTime(double perProcessor) const;
@@ -103,7 +107,8 @@ private:
   int64_t countParts() const;
   double getSumBytes() const;
   double getCodeLength() const;
-  std::optional<unsigned> getPairAxis() const;
+  SmallVector<unsigned, 2> getPairAxes() const;
+  double countProcessors() const;
   double getLoadedBytes(const AccessWork &access) const {
     return access.feedsDot && resources.bulkCopies ? access.fetchedBytes : access.tileBytes;
   }
@@ -331,22 +336,33 @@ ProgramTime Estimator::getProgramTime() const {
   return time;
 }
 
-/// The grid's axis along which two blocks share what both fetch; none without clusters of two
-/// (passes/TileGPU/Multicast.cpp).
-std::optional<unsigned> Estimator::getPairAxis() const {
-  if (schedule.cluster != 2 || !schedule.persistent || !resources.bulkCopies || countParts() > 1 ||
+/// The grid's axes along which two blocks share what both fetch, none without clusters of two or
+/// four: the rules of getClusterAxes() in ProgramGrid.cpp.
+SmallVector<unsigned, 2> Estimator::getPairAxes() const {
+  int64_t blocks = schedule.cluster.value_or(1);
+  if ((blocks != 2 && blocks != 4) || !resources.bulkCopies || countParts() > 1 ||
       work.grid.empty())
-    return std::nullopt;
-  bool inBands = schedule.grouped.value_or(1) > 1 && work.grid.size() > 1;
-  return unsigned(work.grid.size()) - (inBands ? 2 : 1);
+    return {};
+  auto axes = unsigned(work.grid.size());
+  bool inBands = schedule.grouped.value_or(1) > 1 && axes > 1;
+  SmallVector<unsigned, 2> found = {axes - (inBands ? 2 : 1)};
+  if (blocks == 4 && axes > 1)
+    found.push_back(axes - (inBands ? 1 : 2));
+  return found;
+}
+
+/// Multiprocessors that have blocks: a square of four lies within a group of 16 or 18.
+double Estimator::countProcessors() const {
+  return double(target.processors) * (getPairAxes().size() > 1 ? inSquares : 1);
 }
 
 /// The bytes that an access takes of L2, over those that it asks for.
 double Estimator::getCacheShare(const AccessWork &access) const {
   if (!access.feedsDot || !resources.bulkCopies)
     return 1;
-  std::optional<unsigned> axis = getPairAxis();
-  double share = axis && !(access.axes >> *axis & 1) ? 0.5 : 1;
+  double share =
+      llvm::any_of(getPairAxes(), [&](unsigned axis) { return !(access.axes >> axis & 1); }) ? 0.5
+                                                                                             : 1;
   return share * (getLoadedBytes(access) / access.tileBytes) *
          (access.splitsSectors ? splitSectors : 1);
 }
@@ -461,7 +477,7 @@ CostEstimate Estimator::run() {
   found.reason = work.valid ? resources.reason : work.reason;
   found.valid = found.reason.empty();
   found.programs = work.programs * countParts();
-  double slots = double(target.processors * resources.blocks);
+  double slots = std::floor(countProcessors()) * double(resources.blocks);
   found.waves = double(found.programs) / slots;
   found.idle = found.programs ? 1 - found.waves / std::ceil(found.waves) : 0;
   addTraffic(found);
@@ -470,9 +486,10 @@ CostEstimate Estimator::run() {
   ProgramTime program = getProgramTime();
   program.chain *= 1 + spillTime * double(resources.spilled);
   double programs = double(found.programs);
-  if (std::optional<unsigned> axis = getPairAxis())
-    programs *= double(llvm::alignTo(work.grid[*axis], 2)) / double(work.grid[*axis]);
-  double perProcessor = std::ceil(programs / double(target.processors));
+  SmallVector<unsigned, 2> pairs = getPairAxes();
+  for (unsigned axis : pairs)
+    programs *= double(llvm::alignTo(work.grid[axis], 2)) / double(work.grid[axis]);
+  double perProcessor = std::ceil(programs / std::floor(countProcessors()));
   double rounds = std::ceil(programs / slots);
   // A block alone does one after the other what its chain says; several fill each other's gaps, but
   // not all of them.
@@ -483,7 +500,7 @@ CostEstimate Estimator::run() {
   if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other
                                                     // blocks from the tensor cores too
     chain = std::max(chain, tensor + arithmetic);
-  if (getPairAxis())
+  if (!pairs.empty())
     chain *= llvm::any_of(work.loops,
                           [](const LoopWork &loop) {
                             return llvm::any_of(loop.accesses, [](const AccessWork &access) {
@@ -511,7 +528,7 @@ CostEstimate Estimator::run() {
   double microseconds =
       getNorm({parts[0].second, parts[1].second, std::max({tensor, arithmetic, chain})}, 4) +
       target.launch;
-  if (getPairAxis())
+  if (!pairs.empty())
     microseconds += pairLaunch + pairRound * rounds;
   if (countParts() > 1) // once memory and products are done with
     microseconds += getSharingTime(perProcessor);

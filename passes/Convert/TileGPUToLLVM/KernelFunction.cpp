@@ -119,6 +119,8 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(maxRegistersName, registers);
   if (auto cluster = kernel->getAttr(gpu::blocksOfClusterName))
     function->setAttr(gpu::blocksOfClusterName, cluster);
+  if (auto axes = kernel->getAttr(gpu::pairedAxesName))
+    function->setAttr(gpu::pairedAxesName, axes);
   if (auto bytes = kernel->getAttr(gpu::sharedBytesName))
     function->setAttr(gpu::sharedBytesName, bytes);
   if (auto mode = kernel->getAttr(floatModeName))
@@ -196,7 +198,9 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     Value block = NVVM::BlockIdXOp::create(b, loc, b.getI32Type());
     Value program = arith::IndexCastOp::create(b, loc, b.getIndexType(), block);
     program.getDefiningOp()->setAttr(gpu::nonNegativeName, b.getUnitAttr());
+    LastPrograms last = roundToPairs(b, kernel, extents);
     SmallVector<Value> axes = splitProgram(b, kernel, program, extents);
+    clampToLast(b, loc, last, axes);
     kernel.getBody().walk([&](ProgramIdOp op) {
       op.getResult().replaceAllUsesWith(axes[op.getAxis()]);
       op.erase();

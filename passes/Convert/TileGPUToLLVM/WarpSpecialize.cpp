@@ -69,9 +69,13 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     auto few = op->getAttrOfType<IntegerAttr>(producerRegistersName);
     int64_t producerRegisters = few ? few.getInt() : usualProducerRegisters;
     bool clustered = op->getParentOfType<func::FuncOp>()->hasAttr(blocksOfClusterName);
+    // What the others must see are mbarriers, for which there is the fence above; without
+    // `.relaxed` each arrival is a fence of all memory of the GPU as well, which took 1 us at
+    // either end.
     auto synchronizeCluster = [&] {
       inlinePTX(rewriter, loc, {}, {},
-                "barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;", "~{memory}");
+                "barrier.cluster.arrive.relaxed.aligned; barrier.cluster.wait.aligned;",
+                "~{memory}");
     };
     if (clustered)
       synchronizeCluster();
