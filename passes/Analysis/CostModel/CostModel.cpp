@@ -28,6 +28,7 @@ constexpr double sustainedVector = 0.68; ///< of the rate of f32 outside of tens
 constexpr double mmaSync = 0.62;    ///< of wgmma's rate, by mma.sync on a target that has wgmma
 constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to having it
 constexpr double handOver = 0.10;   ///< of a stage from producer to consumers and back
+constexpr double handOverInFlight = 0.03; ///< the same under a product that is still in flight
 constexpr double varying =
     0.03; ///< of the latency of a stage, that is waited for although others are on their way
 constexpr double placeTime = 0.05;    ///< of a producer's thread for each trip
@@ -58,12 +59,13 @@ constexpr double computingHeld =
 constexpr double computingHeldAlone = 2.4; ///< the same for one warpgroup
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
-constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows that TMA fetches from
-                                       ///< within two sectors, of 64 bytes, on
-constexpr double pairLaunch = 1.6;     ///< microseconds more of a launch in clusters of two
-constexpr double pairRound = 0.4;      ///< of each program, whose slots two blocks release
-constexpr double pairWait = 1.12;      ///< of a program's chain: each block waits for the other
-constexpr double pairWaitForL2 = 1.03; ///< the same where both wait for rows that split sectors
+constexpr double splitSectors = 1.85; ///< of the cache's bytes, for rows that TMA fetches from
+                                      ///< within two sectors, of 64 bytes, on
+constexpr double pairLaunch = 0.4;    ///< microseconds more of a launch in clusters
+constexpr double pairRound = 0.3;     ///< of each program, whose slots several blocks release
+constexpr double pairWait = 1.05;     ///< of a program's chain: each block waits for the others
+constexpr double pairWaitForL2 = 1.0; ///< the same where all wait for rows that split sectors
+constexpr double squareRound = 1.7;   ///< of each program but the first: a block starts for it
 
 constexpr double inSquares =
     10.0 / 11; ///< of the multiprocessors, those that clusters of four find room on: 120 of 132
@@ -93,10 +95,9 @@ public:
   CostEstimate run();
 
 private:
-  /// Blocks of a cluster of parts, and of squares of four, take one program each, whatever is asked
-  /// for.
+  /// Blocks of a cluster of parts take one program each, whatever is asked for.
   Schedule settle(Schedule asked) const {
-    asked.persistent &= !clustered && asked.cluster.value_or(1) <= 2;
+    asked.persistent &= !clustered;
     return asked;
   }
   double getSharingTime(double perProcessor) const;
@@ -198,7 +199,17 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   if (wgmma && distinct > std::max<int64_t>(rows / warpRows, 1))
     operations /= dot.usedColumns;
   double repetition = double(resources.warps) / double(distinct);
-  return operations / (rate * efficiency) * share * repetition * 1e-6;
+  double time = operations / (rate * efficiency) * share * repetition * 1e-6;
+  // Shared memory moves 128 bytes a clock: what instructions of 64 rows read, and what copies
+  // bring. At the full rate of the tensor cores those of 256 columns read 80, of 128 columns 96.
+  constexpr double sharedBytes = 128, instructionRows = 64;
+  if (wgmma && columns >= instructionRows) {
+    double read = instructionRows * ((dot.computedA ? 0 : instructionRows) + columns) / columns;
+    double arriving = instructionRows * instructionRows * (1 / double(dot.m) + 1 / double(dot.n));
+    double full = operations / rate * share * repetition * 1e-6;
+    time = getNorm({time, full * (read + arriving) / sharedBytes}, 4);
+  }
+  return time;
 }
 
 /// True if the product's second operand is computed and cannot stay in registers.
@@ -300,7 +311,13 @@ ProgramTime Estimator::getProgramTime() const {
     }
     double chain;
     if (resources.bulkCopies && inLoop) {
-      double trip = computing / trips + (alternates || held ? 0 : handOver) +
+      // One warpgroup leaves its product in flight while it gets the next trip's tiles.
+      bool flies = loop.dots.size() == 1 && !hasComputedOperand(loop) && !loop.dots[0].computedA &&
+                   loop.reduced <= 0 && loop.dots[0].wgmma && resources.warps == 4;
+      double trip = computing / trips +
+                    (alternates || held ? 0
+                     : flies            ? handOverInFlight
+                                        : handOver) +
                     (loop.reduced > 0 ? reducing : 0);
       double latency = fillLatency + (filled + loaded) / trips / cacheShare;
       // Operands of different products have rings of their own: one fills while another is read.
@@ -530,6 +547,8 @@ CostEstimate Estimator::run() {
       target.launch;
   if (!pairs.empty())
     microseconds += pairLaunch + pairRound * rounds;
+  if (pairs.size() > 1)
+    microseconds += squareRound * (rounds - 1);
   if (countParts() > 1) // once memory and products are done with
     microseconds += getSharingTime(perProcessor);
   if (work.longest > 1) // the longest program may be the last to start
