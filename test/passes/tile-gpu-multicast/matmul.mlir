@@ -150,10 +150,10 @@ tile.kernel @one params [] dims [] constexprs [] attributes {tile.cluster = arra
 // -----
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// CHECK-LABEL: tile.kernel @four
+// CHECK-LABEL: tile.kernel @eight
 // CHECK-NOT: tile_gpu.cluster
-// expected-remark @below {{clusters are not used: only clusters of 2 blocks are [R0405]}}
-tile.kernel @four params [] dims [] constexprs [] attributes {tile.cluster = array<i64: 2, 2>, tile.persistent} grid { tile.yield } body {
+// expected-remark @below {{clusters are not used: only clusters of 2 or 4 blocks are [R0405]}}
+tile.kernel @eight params [] dims [] constexprs [] attributes {tile.cluster = array<i64: 4, 2>, tile.persistent} grid { tile.yield } body {
   tile.return
 }
 }
@@ -168,6 +168,75 @@ tile.kernel @parts params [] dims [] constexprs [] attributes {tile.cluster = ar
   %c2 = arith.constant 2 : index
   tile.yield %c2 : index
 } body {
+  tile.return
+}
+}
+
+// -----
+
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+!a = !tile_gpu.memdesc<64x64xf16, #s>
+!b = !tile_gpu.memdesc<64x256xf16, #s>
+
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
+// Four programs are a square: what depends on columns alone is shared along rows, what depends on
+// rows alone along columns, what depends on neither along rows. A block's slots are filled by it and
+// by two others. The launch starts a block for each program of whole squares.
+// CHECK-LABEL: tile.kernel @squares
+// CHECK-NOT: tile.persistent
+// CHECK-SAME: tile_gpu.cluster = 4 : i64
+// CHECK-SAME: tile_gpu.paired_axes = array<i64: 0, 1>
+// CHECK: tile_gpu.tma_fetch {{.*}} multicast {across = 2 : i64} : <64x64xf16
+// CHECK: tile_gpu.tma_fetch %{{[^{]*}} multicast : <64x256xf16
+// CHECK: tile_gpu.tma_fetch %{{[^{]*}} multicast : <64x64xf16
+// CHECK: tile_gpu.tma_fetch %{{[^ ]*}}[%{{[^,]*}}, %{{[^ ]*}}] : <64x64xf16
+// RING-LABEL: tile.kernel @squares
+// RING: tile_gpu.ring clustered {across = 2 : i64}
+// RING: tile_gpu.ring clustered :
+// RING: tile_gpu.tma_load {{.*}} multicast {across = 2 : i64}
+tile.kernel @squares params [#tile.param<"a", in, align = 16>] dims [] constexprs []
+  attributes {tile.cluster = array<i64: 4, 1>, tile.grouped = 8 : i64, tile.persistent, tile_gpu.num_warps = 4 : i64} grid {
+^bb0(%p: !tile.ptr<f16>):
+  %c7 = arith.constant 7 : index
+  tile.yield %c7, %c7 : index, index
+} body {
+^bb0(%p: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %i = tile.program_id 0
+  %j = tile.program_id 1
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+  %x = tile_gpu.tma_fetch %d[%c0, %i] : !a
+  %y = tile_gpu.tma_fetch %d[%j, %c0] : !b
+  %z = tile_gpu.tma_fetch %d[%c0, %c0] : !a
+  %w = tile_gpu.tma_fetch %d[%j, %i] : !a
+  tile.return
+}
+}
+
+// -----
+
+#s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+!a = !tile_gpu.memdesc<64x64xf16, #s>
+
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
+// Where nothing is shared along one of the two axes, pairs are left; a kernel that is not persistent
+// has pairs of programs by its launch.
+// CHECK-LABEL: tile.kernel @rows
+// CHECK-SAME: tile_gpu.cluster = 2 : i64
+// CHECK-SAME: tile_gpu.paired_axes = array<i64: 1>
+// CHECK: tile_gpu.tma_fetch %{{[^{]*}} multicast :
+tile.kernel @rows params [#tile.param<"a", in, align = 16>] dims [] constexprs []
+  attributes {tile.cluster = array<i64: 2, 2>, tile_gpu.num_warps = 4 : i64} grid {
+^bb0(%p: !tile.ptr<f16>):
+  %c7 = arith.constant 7 : index
+  tile.yield %c7, %c7 : index, index
+} body {
+^bb0(%p: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %i = tile.program_id 0
+  %j = tile.program_id 1
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+  %x = tile_gpu.tma_fetch %d[%c0, %i] : !a
   tile.return
 }
 }
