@@ -127,11 +127,12 @@ def TileGPUFitLaunch : Pass<"tile-gpu-fit-launch", "::mlir::ModuleOp"> {
 }
 
 def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
-  let summary = "load tiles that two neighbouring programs share once for a cluster of two blocks";
+  let summary = "load tiles that neighbouring programs share once for clusters of two or four blocks";
   let description = [{
-    For persistent kernels `with cluster(2)`: a `tile_gpu.tma_fetch` whose coordinates and control
-    flow are the same in both programs of a pair is marked `multicast`, its tensor map cut to what
-    half a tile needs. Where nothing is shared, a remark says so.
+    For kernels `with cluster(2)`: a `tile_gpu.tma_fetch` whose coordinates and control flow are the
+    same in both programs of a pair is marked `multicast`, its tensor map cut to what half a tile
+    needs. `cluster(4)` makes squares, pairs along two axes. Where nothing is shared, a remark says
+    so.
   }];
   let dependentDialects = ["::tile::gpu::TileGPUDialect"];
 }
