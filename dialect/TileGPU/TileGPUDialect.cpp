@@ -748,28 +748,6 @@ LogicalResult ViewDescriptorOp::verify() {
   return success();
 }
 
-LogicalResult RingAcquireOp::verify() {
-  if (!getWhen().empty() && getWhen().size() != getTiles().size())
-    return emitOpError() << "needs a condition for each of its " << getTiles().size()
-                         << " tiles, found " << getWhen().size();
-  return success();
-}
-
-LogicalResult RingFillOp::verifyRegions() {
-  int64_t most = getWide() ? wideFillWarps : fillWarps;
-  WalkResult result = getBody().walk([&](AsyncCopyOp copy) {
-    if (!copy.getMask() && (getWide() || copy.getPositions().empty()) &&
-        getLayout(cast<RankedTensorType>(copy.getStored())).getNumWarps() <= most)
-      return WalkResult::advance();
-    copy.emitOpError() << "in a ring_fill has "
-                       << (getWide() ? "no mask" : "neither mask nor positions")
-                       << ", and a layout of at most " << most << " warps, found "
-                       << copy.getStored();
-    return WalkResult::interrupt();
-  });
-  return failure(result.wasInterrupted());
-}
-
 LogicalResult TmaFetchOp::verify() {
   return verifyCoordinates(*this, getDescriptor(), getCoordinates(), getType().getElementType(),
                            /*stores=*/false);

@@ -415,8 +415,9 @@ void Estimator::addTraffic(CostEstimate &found) const {
       double all = access.tileBytes * access.useful * access.count * double(found.programs);
       double whole = access.param < work.tensorBytes.size() ? work.tensorBytes[access.param] : 0;
       found.l2Bytes += (access.feedsDot ? all / access.useful : all) * getCacheShare(access);
+      bool isKept = whole > 0 && whole < 0.6 * double(target.cacheBytes);
       if (access.isStore || whole <= 0 || access.isIndexed) {
-        found.dramBytes += all;
+        found.dramBytes += isKept && !access.isStore ? std::min(all, whole) : all;
         continue;
       }
       if (all <= 1.01 * whole) {
@@ -447,7 +448,7 @@ void Estimator::addTraffic(CostEstimate &found) const {
         positions *= access.axes >> axis & 1 ? double(work.grid[axis]) : 1;
       if (positions > 1.5 * whole)
         read = std::min(read, std::sqrt(whole * all));
-      found.dramBytes += whole < 0.6 * double(target.cacheBytes) ? whole : read;
+      found.dramBytes += isKept ? whole : read;
     }
 }
 
