@@ -224,6 +224,17 @@ void rewrite(scf::ForOp loop, bool ahead, llvm::function_ref<Value(OpBuilder &)>
   loop.erase();
 }
 
+/// Has a side receive at the end of its body what it goes on with in place of `program`.
+void receiveLast(Value program, Value ring) {
+  for (OpOperand &use : llvm::make_early_inc_range(program.getUses())) {
+    auto yield = dyn_cast<scf::YieldOp>(use.getOwner());
+    if (!yield)
+      continue;
+    OpBuilder builder(yield);
+    use.set(ProgramReceiveOp::create(builder, yield.getLoc(), program.getType(), ring));
+  }
+}
+
 /// Moves the sending of the next program's number, in a side's body, to where it begins to copy:
 /// the thread would wait for the number, and can compute this program's places meanwhile.
 void sendLate(ProgramSendOp send) {
@@ -255,10 +266,6 @@ struct TileGPUScheduleTilesDynamically
         declined(kernel) << "it takes persistent kernels without clusters and split loops";
         continue;
       }
-      if (kernel->hasAttr(wideProducerName)) {
-        declined(kernel) << "all threads of its producer would need the number that one has taken";
-        continue;
-      }
       kernel.getBody().walk([&](WarpSpecializeOp split) {
         scf::ForOp consumer = findLoop(split.getConsumer().front()),
                    producer = findLoop(split.getProducer().front());
@@ -272,8 +279,10 @@ struct TileGPUScheduleTilesDynamically
                                     /*per_warp=*/true,
                                     /*clustered=*/false, /*across=*/IntegerAttr());
         Value total = producer.getUpperBound();
+        // Of a wide producer one thread takes the number; the others receive it as consumers do.
+        bool isWide = kernel->hasAttr(wideProducerName);
         std::optional<IdleTest> idle = findIdleTest(producer), same = findIdleTest(consumer);
-        if (!same || !idle || ahead || idle->isIdle != same->isIdle ||
+        if (!same || !idle || ahead || isWide || idle->isIdle != same->isIdle ||
             !areAlike(idle->condition, producer, same->condition, consumer))
           idle.reset();
         SmallVector<ProgramSendOp> sends;
@@ -282,6 +291,8 @@ struct TileGPUScheduleTilesDynamically
           sends.push_back(ProgramSendOp::create(b, split.getLoc(), program, ring));
           return program;
         });
+        if (isWide)
+          receiveLast(sends.front().getProgram(), ring);
         rewrite(consumer, ahead, [&](OpBuilder &b) {
           return ProgramReceiveOp::create(b, split.getLoc(), b.getIndexType(), ring).getResult();
         });

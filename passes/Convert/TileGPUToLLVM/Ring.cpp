@@ -212,6 +212,8 @@ struct LowerRing : OpConversionPattern<RingOp> {
     int64_t producers = op->hasAttr(filledName) ? 1 + warpgroupThreads : 1;
     if (op.getType().getTiles().empty() && !op.getPerWarp())
       consumers = hasWideProducer(op) ? warpgroupThreads : 1;
+    else if (op.getType().getTiles().empty() && hasWideProducer(op))
+      consumers += warpgroupThreads / 32; // its own warps receive programs, too
     consumers *= countFillers(op);
     auto first =
         scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0),
@@ -436,8 +438,16 @@ struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
     // one that does not exist. With the last the count wraps to 0, for the next launch.
     // The hardware's inc gives 0 after `last`, in one step.
     // The count is a number of programs taken; a block's first program is its own number.
-    Value taken = inlinePTX(rewriter, loc, rewriter.getI32Type(), {count, last},
-                            "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
+    Value taken;
+    if (hasWideProducer(op)) { // the first thread takes it for all, who receive it
+      Value first = equals(rewriter, loc, getThreadId(rewriter, loc), getConsumerThreads(op));
+      taken = inlinePTX(rewriter, loc, rewriter.getI32Type(), {count, last, first},
+                        "mov.b32 $0, 0; @$3 atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;",
+                        "=&r,l,r,b,~{memory}");
+    } else {
+      taken = inlinePTX(rewriter, loc, rewriter.getI32Type(), {count, last},
+                        "atom.relaxed.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
+    }
     // Where it is used: the thread waits for the number there, not here.
     SmallVector<OpOperand *> uses;
     for (OpOperand &use : op.getProgram().getUses())
@@ -466,10 +476,15 @@ struct LowerProgramSend : OpConversionPattern<ProgramSendOp> {
     Value program = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(),
                                                adaptor.getProgram().front());
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), FillSlot);
-    side.waitUntilEmpty();
-    LLVM::StoreOp::create(rewriter, loc, program, side.getScalarPointer(), /*alignment=*/0,
-                          /*isVolatile=*/true);
-    arrive(rewriter, loc, side.getFullBarrier());
+    {
+      OpBuilder::InsertionGuard guard(rewriter);
+      if (hasWideProducer(op))
+        rewriter.setInsertionPointToStart(ifFirstOfProducer(rewriter, op).thenBlock());
+      side.waitUntilEmpty();
+      LLVM::StoreOp::create(rewriter, loc, program, side.getScalarPointer(), /*alignment=*/0,
+                            /*isVolatile=*/true);
+      arrive(rewriter, loc, side.getFullBarrier());
+    }
     side.advance();
     rewriter.eraseOp(op);
     return success();
