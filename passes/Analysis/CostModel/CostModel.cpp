@@ -221,15 +221,20 @@ bool hasComputedOperand(const LoopWork &loop) {
       loop.dots, [](const DotWork &dot) { return storesB(dot) || (dot.swapped && dot.computedA); });
 }
 
+/// The columns of a product by wgmma, whose rows are those of the operand in registers.
+int64_t countColumns(const DotWork &dot) { return dot.swapped ? dot.m : dot.n; }
+/// True for so few that the product takes no time beside what computes its operand.
+bool isNarrow(const DotWork &dot) { return countColumns(dot) < 64; }
+
 /// The only product of a loop, if it is by wgmma and an operand of it is computed in registers;
-/// else null, as for products of few columns, which wait for memory.
+/// else null, as for products of fewer columns than an instruction of 16 has.
 const DotWork *findHeldProduct(const LoopWork &loop, const Resources &resources) {
-  constexpr int64_t fewColumns = 64;
+  constexpr int64_t leastColumns = 16;
   if (loop.dots.size() != 1 || loop.parent < 0 || !resources.bulkCopies || resources.warps % 4)
     return nullptr;
   const DotWork &dot = loop.dots.front();
   bool held = dot.wgmma && (dot.swapped ? dot.heldB : dot.computedA);
-  return held && (dot.swapped ? dot.m : dot.n) >= fewColumns ? &dot : nullptr;
+  return held && countColumns(dot) >= leastColumns ? &dot : nullptr;
 }
 
 /// Into how many parts such a product goes: the rule of ProductParts.cpp, by the clocks that the
@@ -291,7 +296,9 @@ ProgramTime Estimator::getProgramTime() const {
     double arithmetic = getArithmeticTime(loop);
     const DotWork *held = findHeldProduct(loop, resources);
     time.tensor += tensor;
-    time.arithmetic += arithmetic * (held ? computingHeld : 1);
+    time.arithmetic += arithmetic * (!held             ? 1
+                                     : overlapping > 1 ? computingHeld
+                                                       : computingHeldAlone);
     time.fill += (filled + loaded) / cacheShare;
     bool inLoop = loop.parent >= 0;
     double trips = inLoop ? loop.trips : 1;
@@ -302,11 +309,12 @@ ProgramTime Estimator::getProgramTime() const {
                    double(std::clamp<int64_t>(resources.warps, 1, schedulers));
     double computing =
         alternates ? std::max(tensor, alone) + 0.1 * std::min(tensor, alone) : tensor + alone;
-    // A warpgroup computes its operand, part by part, and waits for its last product.
+    // A warpgroup computes its operand, part by part, and waits for its last product; for that of
+    // few columns not worth a word.
     if (held) {
       double share = std::max(overlapping, double(countPartsAlongK(*held, resources)));
       computing = getNorm({tensor, alone * (overlapping > 1 ? computingHeld : computingHeldAlone) +
-                                       tensor / share + trips * handOver},
+                                       tensor / share + (isNarrow(*held) ? 0 : trips * handOver)},
                           3);
     }
     double chain;
