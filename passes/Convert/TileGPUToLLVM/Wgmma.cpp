@@ -408,13 +408,42 @@ struct LowerWgmmaWait : OpConversionPattern<WgmmaWaitOp> {
 
 struct LowerOptimizationBarrier : OpConversionPattern<OptimizationBarrierOp> {
   using OpConversionPattern::OpConversionPattern;
+
+  // Of any dtype: truth values as bytes, 64 bits as one operand, a last word that is not full with
+  // elements that occur twice.
   LogicalResult matchAndRewrite(OptimizationBarrierOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    auto type = cast<VectorType>(adaptor.getValue().getType());
-    SmallVector<Value> words = getWords(rewriter, op.getLoc(), adaptor.getValue());
-    Value result = createAsm(rewriter, op.getLoc(), "", getWordType(type), words.size(), {}, words);
-    rewriter.replaceOp(
-        op, joinWords(rewriter, op.getLoc(), getResults(rewriter, op.getLoc(), result), type));
+    Location loc = op.getLoc();
+    Type element = cast<VectorType>(adaptor.getValue().getType()).getElementType();
+    Value stored = toStoredVector(rewriter, loc, adaptor.getValue());
+    auto type = cast<VectorType>(stored.getType());
+    int64_t count = type.getNumElements(), bits = type.getElementTypeBitWidth();
+    Value held;
+    if (bits > 32) {
+      auto words = VectorType::get(count, rewriter.getI64Type());
+      Value vector = vector::BitCastOp::create(rewriter, loc, words, stored);
+      SmallVector<Value> all;
+      for (int64_t i = 0; i < count; ++i)
+        all.push_back(vector::ExtractOp::create(rewriter, loc, vector, ArrayRef<int64_t>{i}));
+      Value result = createAsm(rewriter, loc, "", words.getElementType(), count, {}, all);
+      held =
+          vector::FromElementsOp::create(rewriter, loc, words, getResults(rewriter, loc, result));
+      held = vector::BitCastOp::create(rewriter, loc, type, held);
+    } else {
+      int64_t full = llvm::alignTo(count, 32 / bits);
+      auto whole = VectorType::get(full, type.getElementType());
+      SmallVector<int64_t> filled;
+      for (int64_t i = 0; i < full; ++i)
+        filled.push_back(i % count);
+      if (full > count)
+        stored = takeElements(rewriter, loc, stored, filled);
+      SmallVector<Value> words = getWords(rewriter, loc, stored);
+      Value result = createAsm(rewriter, loc, "", getWordType(whole), words.size(), {}, words);
+      held = joinWords(rewriter, loc, getResults(rewriter, loc, result), whole);
+      if (full > count)
+        held = takeElements(rewriter, loc, held, ArrayRef(filled).take_front(count));
+    }
+    rewriter.replaceOp(op, fromStoredVector(rewriter, loc, held, element));
     return success();
   }
 };
