@@ -68,6 +68,9 @@ inline constexpr llvm::StringLiteral numThreadsName = "tile_gpu.num_threads";
 inline constexpr llvm::StringLiteral sharedBytesName = "tile_gpu.shared_bytes";
 /// Of an operation: where its shared memory starts, in bytes (i64). By tile-gpu-allocate-shared.
 inline constexpr llvm::StringLiteral sharedOffsetName = "tile_gpu.offset";
+/// Of a conversion of layouts: the rounds in which it goes through shared memory (i64). By
+/// tile-gpu-allocate-shared, where all at once would not fit.
+inline constexpr llvm::StringLiteral roundsName = "tile_gpu.rounds";
 /// Of an access: neighbours to move at once (i64). By tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral vectorName = "tile_gpu.vector";
 /// Of an access: neighbours to move at once where a check at run time allows it (i64). By

@@ -1,5 +1,6 @@
 // How tiles lie in shared memory, and what the operations of tile_gpu need of it.
 #include "dialect/TileGPU/SharedMemory.h"
+#include "dialect/AttributeNames.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -95,6 +96,96 @@ Exchange getExchange(const LinearLayout &source, const LinearLayout &target) {
   unsigned replicas = getReplicaBits(source).size();
   bool fits = !replicas || llvm::product_of(source.getShape()) << replicas <= maxReplicatedElements;
   return fits ? Exchange::Warp : Exchange::Block;
+}
+
+/// The place of a bit of the coordinates: a dimension and the bit's value.
+using CoordBit = std::pair<unsigned, int64_t>;
+
+/// The only bit of a basis; none where it has several or none.
+static std::optional<CoordBit> getOnlyBit(const Coord &basis) {
+  std::optional<CoordBit> only;
+  for (auto [dim, value] : llvm::enumerate(basis)) {
+    if (!value)
+      continue;
+    if (only || !llvm::isPowerOf2_64(value))
+      return std::nullopt;
+    only = {dim, value};
+  }
+  return only;
+}
+
+/// The bit of the register's number that alone moves along `bit`; none where another one, or lanes
+/// or warps, do so too.
+static std::optional<unsigned> findRegisterBit(const LinearLayout &layout, CoordBit bit) {
+  std::optional<unsigned> found;
+  for (InDim dim : {InDim::Register, InDim::Lane, InDim::Warp})
+    for (auto [i, basis] : llvm::enumerate(layout.getBases(dim))) {
+      if (!(basis[bit.first] & bit.second))
+        continue;
+      if (found || dim != InDim::Register || getOnlyBit(basis) != bit)
+        return std::nullopt;
+      found = i;
+    }
+  return found;
+}
+
+/// The layout of one half along `bit`, without the register's bit that moves along it.
+static LinearLayout dropBit(const LinearLayout &layout, CoordBit bit, unsigned registerBit) {
+  auto drop = [&](ArrayRef<Coord> bases) {
+    SmallVector<Coord> rest(bases);
+    for (Coord &basis : rest) {
+      int64_t &value = basis[bit.first];
+      value = (value & (bit.second - 1)) | (value / (2 * bit.second) * bit.second);
+    }
+    return rest;
+  };
+  SmallVector<int64_t> shape(layout.getShape());
+  shape[bit.first] /= 2;
+  SmallVector<Coord> registers = drop(layout.getBases(InDim::Register));
+  registers.erase(registers.begin() + registerBit);
+  return LinearLayout(shape, registers, drop(layout.getBases(InDim::Lane)),
+                      drop(layout.getBases(InDim::Warp)));
+}
+
+/// Takes each part's registers apart along one more bit.
+static void splitRegisters(SmallVector<SmallVector<int64_t>> &parts, unsigned registerBit) {
+  SmallVector<SmallVector<int64_t>> halves;
+  for (const SmallVector<int64_t> &part : parts)
+    for (size_t half : {0, 1}) {
+      SmallVector<int64_t> &kept = halves.emplace_back();
+      for (auto [i, reg] : llvm::enumerate(part))
+        if (((i >> registerBit) & 1) == half)
+          kept.push_back(reg);
+    }
+  parts = std::move(halves);
+}
+
+/// Bits of large distances first: neighbours stay together, which accesses move at once.
+std::optional<ConversionRounds> getConversionRounds(const LinearLayout &source,
+                                                    const LinearLayout &target, int64_t rounds) {
+  ConversionRounds result{source, target, {{}}, {{}}};
+  for (unsigned r = 0; r < source.getNumRegisters(); ++r)
+    result.sourceRegisters.front().push_back(r);
+  for (unsigned r = 0; r < target.getNumRegisters(); ++r)
+    result.targetRegisters.front().push_back(r);
+  for (; rounds > 1; rounds /= 2) {
+    std::optional<CoordBit> best;
+    for (const Coord &basis : result.source.getBases(InDim::Register)) {
+      std::optional<CoordBit> bit = getOnlyBit(basis);
+      if (bit && (!best || bit->second > best->second) && findRegisterBit(result.source, *bit) &&
+          findRegisterBit(result.target, *bit))
+        best = bit;
+    }
+    if (!best)
+      return std::nullopt;
+    unsigned from = *findRegisterBit(result.source, *best),
+             to = *findRegisterBit(result.target, *best);
+    splitRegisters(result.sourceRegisters, from);
+    splitRegisters(result.targetRegisters, to);
+    result.source = dropBit(result.source, *best, from);
+    result.target = dropBit(result.target, *best, to);
+  }
+  return result;
 }
 
 /// Each dimension is tried as the fastest: accesses of both sides are counted as instructions of a
@@ -292,6 +383,10 @@ SharedNeed ConvertLayoutOp::getSharedNeed() {
   Exchange exchange = getExchange(source, target);
   if (exchange == Exchange::Registers)
     return {};
+  if (auto rounds = (*this)->getAttrOfType<IntegerAttr>(roundsName);
+      rounds && exchange == Exchange::Block)
+    if (auto parts = getConversionRounds(source, target, rounds.getInt()))
+      source = parts->source, target = parts->target;
   int64_t bytes = getConversionScratch(source, target, getType().getElementType()).getBytes();
   // A block's scratch is guarded by the block's barriers, a warp's by the warp's own.
   if (exchange == Exchange::Block)

@@ -62,6 +62,18 @@ Exchange getExchange(const LinearLayout &source, const LinearLayout &target);
 /// the warps do not wait for each other, so one must not read while another stores there.
 llvm::SmallVector<unsigned> getReplicaBits(const LinearLayout &layout);
 
+/// A conversion between warps that goes part by part, each through the same scratch memory: along
+/// bits of the register's number that mean the same in source and target, so that no part needs an
+/// element of another.
+struct ConversionRounds {
+  LinearLayout source, target; ///< of a part
+  /// Of each part, in the order of its layouts' registers.
+  llvm::SmallVector<llvm::SmallVector<int64_t>> sourceRegisters, targetRegisters;
+};
+/// In so many rounds, a power of two; none where the layouts have fewer such bits.
+std::optional<ConversionRounds> getConversionRounds(const LinearLayout &source,
+                                                    const LinearLayout &target, int64_t rounds);
+
 /// The scratch memory through which a conversion goes, one copy of it.
 SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target,
                                   mlir::Type elementType);

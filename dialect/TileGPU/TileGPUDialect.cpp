@@ -130,6 +130,7 @@ static bool isSplit(Operation *op) { return isa<WarpSpecializeOp>(op); }
 static bool isRing(Operation *op) { return isa<RingOp>(op); }
 static bool isRelease(Operation *op) { return isa<RingReleaseOp>(op); }
 static bool isReduce(Operation *op) { return isa<ReduceOp, WarpReduceOp>(op); }
+static bool isConversion(Operation *op) { return isa<ConvertLayoutOp>(op); }
 static bool isReduceBy(Operation *op) { return isa<ReduceByOp>(op); }
 
 static bool isTarget(Attribute value) { return isa<TargetAttr>(value); }
@@ -171,7 +172,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //     recomputes, idle_warps, wide_producer, filled  tile-gpu-specialize-warps
 //   dynamic_schedule                                 tile-gpu-schedule-tiles-dynamically
 //   vector, vector_if, fastest, windows, read_only   tile-gpu-vectorize-accesses
-//   offset, shared_bytes                             tile-gpu-allocate-shared
+//   offset, shared_bytes, rounds                     tile-gpu-allocate-shared
 //   num_threads, non_negative, scratch_bytes, fill,
 //     scratch_argument, tensor_maps                  convert-tile-gpu-to-vector
 static const AttributeSpec specs[] = {
@@ -183,6 +184,7 @@ static const AttributeSpec specs[] = {
     {numThreadsName, isNumber<1>, positive, isFunction, aFunction},
     {sharedBytesName, isNumber<0>, notNegative, isKernelOrFunction, both},
     {sharedOffsetName, isNumber<0>, notNegative, isInKernel, inside},
+    {roundsName, isNumber<2>, "an i64 of at least 2", isConversion, "a convert_layout"},
     {vectorName, isNumber<1>, positive, isInKernel, inside},
     {vectorIfName, isNumber<1>, positive, isInKernel, inside},
     {fastestName, isNumber<0>, notNegative, isInKernel, inside},

@@ -261,6 +261,26 @@ static RankedTensorType getTile(Operation *op) {
                               : RankedTensorType();
 }
 
+/// Has the largest conversion that can do so go in twice as many rounds. False if there is none
+/// that takes much.
+static bool convertInRounds(MutableArrayRef<Request> requests) {
+  constexpr int64_t least = 4096;
+  for (Request *request : sortBySize(requests)) {
+    auto convert = dyn_cast<ConvertLayoutOp>(request->op);
+    if (!convert || request->need.use != SharedUse::ScratchBlock || request->need.bytes <= least)
+      continue;
+    auto now = convert->getAttrOfType<IntegerAttr>(roundsName);
+    int64_t rounds = now ? 2 * now.getInt() : 2;
+    if (!getConversionRounds(getLayout(convert.getSource().getType()), getLayout(convert.getType()),
+                             rounds))
+      continue;
+    convert->setAttr(roundsName, Builder(convert.getContext()).getI64IntegerAttr(rounds));
+    request->need = getSharedNeed(convert);
+    return true;
+  }
+  return false;
+}
+
 static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests,
                                     int64_t total, const GPUTarget &target) {
   auto error = kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs " << total
@@ -296,13 +316,16 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
         return signalPassFailure();
   }
 
-  // Three tries, each tighter: small scratch apart, all shared by lifetime, persistent memory
-  // first.
+  // Four tries, each tighter: small scratch apart, all shared by lifetime, persistent memory first,
+  // the largest conversions in rounds.
   LogicalResult allocate(KernelOp kernel, const GPUTarget &target) {
     int64_t limit = target.limits.sharedPerBlock();
     auto requests = collectRequests(kernel);
     if (failed(requests))
       return failure();
+    while (std::min(place(*requests), place(*requests, /*persistentFirst=*/true)) > limit &&
+           convertInRounds(*requests))
+      ;
     SmallVector<int64_t> apart;
     std::optional<int64_t> totalApart = placeApart(*requests, limit, apart);
     int64_t total = totalApart ? *totalApart : place(*requests);

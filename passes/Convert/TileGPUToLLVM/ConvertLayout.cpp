@@ -4,8 +4,11 @@
 //   warp or block synchronises, whichever has to (getExchange)
 //   scratch -> registers, by the target's layout
 //
+// Where the scratch of a whole tile does not fit, part by part (tile-gpu-allocate-shared).
+//
 // Warps that hold the same elements have a copy of the scratch each where only lanes exchange: they
 // do not wait for each other, and one could still be reading what another writes.
+#include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
@@ -52,6 +55,12 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
                           " from tile-gpu-allocate-shared, found none");
 
     Type elementType = op.getType().getElementType();
+    if (auto rounds = op->getAttrOfType<IntegerAttr>(roundsName))
+      if (auto parts = getConversionRounds(source, target, rounds.getInt())) {
+        rewriter.replaceOp(
+            op, convertInRounds(rewriter, loc, adaptor.getSource(), *parts, elementType, *offset));
+        return success();
+      }
     SharedLayout scratch = getConversionScratch(source, target, elementType);
     Value base = getSharedPointer(rewriter, loc, *offset);
     bool withinWarp = getExchange(source, target) == Exchange::Warp;
@@ -72,6 +81,27 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     rewriter.replaceOp(
         op, loadTile(rewriter, loc, elementType, target, scratch, base, /*matrices=*/false));
     return success();
+  }
+
+private:
+  /// Each part through the same bytes, when all threads have read the part before.
+  static Value convertInRounds(ConversionPatternRewriter &rewriter, Location loc, Value vector,
+                               const ConversionRounds &rounds, Type elementType, int64_t offset) {
+    SharedLayout scratch = getConversionScratch(rounds.source, rounds.target, elementType);
+    Value base = getSharedPointer(rewriter, loc, offset);
+    SmallVector<Value> pieces;
+    SmallVector<unsigned> positions;
+    for (auto [from, to] : llvm::zip(rounds.sourceRegisters, rounds.targetRegisters)) {
+      if (!pieces.empty())
+        BarrierOp::create(rewriter, loc);
+      storeTile(rewriter, loc, takeElements(rewriter, loc, vector, from), rounds.source, scratch,
+                base);
+      BarrierOp::create(rewriter, loc);
+      pieces.push_back(
+          loadTile(rewriter, loc, elementType, rounds.target, scratch, base, /*matrices=*/false));
+      positions.append(to.begin(), to.end());
+    }
+    return joinPieces(rewriter, loc, pieces, positions);
   }
 };
 
