@@ -11,6 +11,11 @@ namespace tile {
 mlir::Value expandPhilox(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value seed,
                          mlir::Value position);
 
+/// The same for the registers of a thread of a GPU, vectors of one dimension: those whose positions
+/// follow each other, in fours, share blocks.
+mlir::Value expandPhiloxOfThread(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value seed,
+                                 mlir::Value position);
+
 } // namespace tile
 
 #endif

@@ -42,7 +42,7 @@ struct LowerRandomBits : OpConversionPattern<RandomBitsOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(RandomBitsOp op, OpAdaptor adaptor,
                                 ConversionPatternRewriter &b) const override {
-    b.replaceOp(op, expandPhilox(b, op.getLoc(), adaptor.getSeed(), adaptor.getPosition()));
+    b.replaceOp(op, expandPhiloxOfThread(b, op.getLoc(), adaptor.getSeed(), adaptor.getPosition()));
     return success();
   }
 };
