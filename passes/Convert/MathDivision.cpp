@@ -27,14 +27,24 @@ static bool isOne(Value value) {
 /// The reciprocal, right to an ulp, of each element.
 static Number approximateReciprocal(Number x) {
   ImplicitLocOpBuilder &b = x.at();
-  auto type = cast<VectorType>(x.get().getType());
+  auto one = [&](Value element) -> Value {
+    return NVVM::RcpApproxFtzF32Op::create(b, b.getF32Type(), element).getResult();
+  };
+  auto type = dyn_cast<VectorType>(x.get().getType());
+  if (!type)
+    return x.make(one(x.get()));
   SmallVector<Value> results;
   for (int64_t i = 0; i < type.getNumElements(); ++i)
-    results.push_back(
-        NVVM::RcpApproxFtzF32Op::create(b, b.getF32Type(),
-                                        vector::ExtractOp::create(b, x.get(), ArrayRef<int64_t>{i}))
-            .getResult());
+    results.push_back(one(vector::ExtractOp::create(b, x.get(), ArrayRef<int64_t>{i})));
   return x.make(vector::FromElementsOp::create(b, type, results));
+}
+
+/// The remainder is exact, and what it adds to the quotient needs few of the reciprocal's bits.
+Number divideModerate(Number a, Number d, Machine machine) {
+  if (!machine.gpu || d.getWidth() != 32)
+    return a / d;
+  Number r = approximateReciprocal(d), q = a * r;
+  return fma(fma(-d, q, a), r, q);
 }
 
 /// The bits of 2^exponent.

@@ -141,7 +141,7 @@ Number expandTanh(Number x, Machine machine) {
     return approximate<LLVM::TanhOp>(x);
   // tanh = t / (t + 2) with t = exp(2|x|) - 1; beyond the clamp it rounds to 1.
   Number t = expandExpM1(clamp(absolute(x) * 2.0, 0.0, single ? 24.0 : 44.0));
-  return copySign(t / (t + 2.0), x);
+  return copySign(divideModerate(t, t + 2.0, machine), x);
 }
 
 /// erf by tanh.approx; the polynomial's own error is 6e-5 of the result. Beyond |x| = 3 tanh is 1

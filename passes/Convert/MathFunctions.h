@@ -54,6 +54,10 @@ void expandDivision(mlir::arith::DivFOp op);
 
 // Shared between the files.
 
+/// a / d within a thousandth of half an ulp, where d is normal and below 2^126 and |a| at most d.
+/// On a GPU, f32 without the branch of a division to operands out of the ordinary.
+Number divideModerate(Number a, Number d, Machine machine);
+
 /// The layout of a float type.
 struct Format {
   explicit Format(Number x)

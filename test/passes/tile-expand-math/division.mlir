@@ -158,3 +158,19 @@ func.func @left(%x: vector<4xf32>, %y: vector<4xf32>, %s: f32, %large: vector<32
   %3 = arith.divf %few, %x fastmath<arcp> : vector<4xf32>
   return %0, %1, %2, %3, %other : vector<4xf32>, f32, vector<32xf32>, vector<4xf32>, i32
 }
+
+// The quotient in tanh is of moderate numbers: no branch, for numbers alone neither.
+// CHECK-LABEL: func.func @tanh
+// GPU-NOT: arith.divf
+// GPU-COUNT-4: nvvm.rcp.approx.ftz.f
+// GPU: %[[Q:.*]] = arith.mulf %[[T:.*]], %[[R:.*]] : vector<4xf32>
+// GPU: %[[REST:.*]] = math.fma %{{.*}}, %[[Q]], %[[T]] : vector<4xf32>
+// GPU: math.fma %[[REST]], %[[R]], %[[Q]] : vector<4xf32>
+// GPU: nvvm.rcp.approx.ftz.f
+// GPU-NOT: arith.divf
+// CPU-COUNT-2: arith.divf
+func.func @tanh(%x: vector<4xf32>, %y: f32) -> (vector<4xf32>, f32) {
+  %0 = math.tanh %x : vector<4xf32>
+  %1 = math.tanh %y : f32
+  return %0, %1 : vector<4xf32>, f32
+}
