@@ -34,8 +34,9 @@ public:
     if (limits.registersFor(threads, 1) < need.registers)
       return need.product->emitError()
              << describeNeed() << ", and the " << threads << " threads of a block have "
-             << limits.registersFor(threads, 1)
-             << " each; make the product's tile smaller, or take fewer warps";
+             << limits.registersFor(threads, 1) << " each; make the product's tile, here "
+             << describeTile() << ", smaller"
+             << (kernel->hasAttr(requestedWarpsName) ? ", or take fewer warps" : "");
     fitOccupancy();
     fitRegisters();
     return success();
@@ -45,6 +46,12 @@ private:
   std::string describeNeed() const {
     return "a product of " + std::to_string(need.rows) + " x " + std::to_string(need.columns) +
            " by wgmma takes " + std::to_string(need.registers) + " registers of a thread";
+  }
+
+  /// As it is computed: the source's extents may be less.
+  std::string describeTile() const {
+    ArrayRef<int64_t> shape = cast<WgmmaOp>(need.product).getType().getShape();
+    return std::to_string(shape[0]) + " x " + std::to_string(shape[1]) + " in powers of two";
   }
 
   /// The most blocks of a multiprocessor that is at most `blocks`; `why` says what bounds it.

@@ -66,7 +66,7 @@ tile.kernel @wide params [] dims [] constexprs [] attributes {tile_gpu.num_warps
   %u = arith.constant dense<0.0> : tensor<64x256xf16>
   %a = tile_gpu.local_alloc %t : tensor<512x64xf16, #acc> -> !tile_gpu.memdesc<512x64xf16, #s>
   %b = builtin.unrealized_conversion_cast %u : tensor<64x256xf16> to !tile_gpu.memdesc<64x256xf16, #s>
-  // expected-error @below {{a product of 64 x 256 by wgmma takes 154 registers of a thread, and the 1024 threads of a block have 64 each; make the product's tile smaller, or take fewer warps}}
+  // expected-error @below {{a product of 64 x 256 by wgmma takes 154 registers of a thread, and the 1024 threads of a block have 64 each; make the product's tile, here 512 x 256 in powers of two, smaller}}
   %p = tile_gpu.wgmma %a, %b, %zero : !tile_gpu.memdesc<512x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>, tensor<512x256xf32, #wide>
   tile.return
 }
