@@ -111,6 +111,7 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUScheduleLoops());
   pm.addPass(createTileGPUApplySchedule());
   // Registers of what is loaded ahead count where blocks share a multiprocessor.
+  pm.addPass(createTileGPUSpreadLoads());
   pm.addPass(createTileGPUPrefetchLoads());
   pm.addPass(createTileGPUMakePersistent());
   pm.addPass(createTileGPUSpecializeWarps());

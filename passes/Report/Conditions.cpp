@@ -55,6 +55,8 @@ static constexpr PassCondition conditions[] = {
      "persistent kernels with a producer, whose programs' loops differ in length or are skipped"},
     {"tile-gpu-rescale-lazily", true,
      "products of a large tile in a loop by few factors that may all be 1"},
+    {"tile-gpu-spread-loads", true,
+     "vectors in loops with products that TMA does not fetch, and many lanes need"},
     {"tile-gpu-prefetch-loads", true,
      "innermost loops that reduce, scan or store, over tensors that nothing writes"},
     {"tile-gpu-apply-loop-attributes", true, "loops with unroll(n)"},
