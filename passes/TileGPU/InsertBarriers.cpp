@@ -233,7 +233,8 @@ struct InsertBarriers : tile::impl::TileGPUInsertBarriersBase<InsertBarriers> {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       SlotNumbers numbers;
       kernel.getBody().walk([&](Operation *op) {
-        if (keepsScratch(op)) { // the warp's last reads, of the trip before, end here
+        // The warp's last reads, of the trip before, end here.
+        if (keepsScratch(op) && !isa_and_nonnull<NVVM::SyncWarpOp>(op->getPrevNode())) {
           OpBuilder builder(op);
           Value all = arith::ConstantIntOp::create(builder, op->getLoc(), -1, 32);
           NVVM::SyncWarpOp::create(builder, op->getLoc(), all);
