@@ -298,8 +298,8 @@ def TileGPUSpreadLoads : Pass<"tile-gpu-spread-loads", "::mlir::ModuleOp"> {
   let description = [{
     In innermost loops for which a producer will fetch: a load of one dimension whose every element
     four lanes or more hold, 16 elements or more each, of memory that nothing writes. Lanes share
-    the elements out, at the beginning of the trip, and `tile_gpu.convert_layout` spreads them, by
-    way of shared memory of the warp's own.
+    the elements out, at the beginning of the trip, and `tile_gpu.convert_layout` spreads them where
+    they are first used.
     ```mlir
     %x = tile.load %v[%k] … -> tensor<128xf32, #by_columns>
     // becomes
@@ -415,12 +415,10 @@ def TileGPUInsertBarriers : Pass<"tile-gpu-insert-barriers", "::mlir::ModuleOp">
   let description = [{
     Puts a `tile_gpu.barrier` before an operation that reads or writes bytes of shared memory which
     other threads may still be writing or reading since the last barrier, also from one iteration of
-    a loop to the next. Before a conversion that keeps its scratch in a loop, which no other warp
-    touches, it is `nvvm.bar.warp.sync`. Runs after allocation; nothing may move operations with
-    `tile_gpu.offset` afterwards.
+    a loop to the next. Runs after allocation; nothing may move operations with `tile_gpu.offset`
+    afterwards.
   }];
-  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::NVVM::NVVMDialect",
-                           "::mlir::arith::ArithDialect"];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect"];
 }
 
 #endif

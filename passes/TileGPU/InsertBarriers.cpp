@@ -14,8 +14,6 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/Pass.h"
@@ -33,10 +31,9 @@ using namespace tile::gpu;
 namespace {
 
 /// Bytes [first, last), perhaps of slots, which have a number then: accesses to one and the same
-/// slots are ordered by those who make them, as a warp orders those to scratch of its own. A tile
-/// whose places trips take in turns has a number too: what is written there does not meet what was
-/// read or written the time before, and the barrier between that write and its reads stands between
-/// this one and what was read before that.
+/// slots are ordered by those who make them. A tile whose places trips take in turns has a number
+/// too: what is written there does not meet what was read or written the time before, and the
+/// barrier between that write and its reads stands between this one and what was read before that.
 struct Range {
   int64_t first, last;
   int64_t slots = -1;
@@ -84,8 +81,8 @@ private:
   }
 };
 
-/// The number in the text of the kernel of each slots, of each tile with two places and of each
-/// conversion that keeps its scratch; looked up only.
+/// The number in the text of the kernel of each slots and of each tile with two places; looked up
+/// only.
 using SlotNumbers = DenseMap<Operation *, int64_t>;
 
 /// The effects of an operation: accesses from its start to a barrier of its own, and what is left
@@ -157,8 +154,7 @@ Effects getEffects(Operation *op, const SlotNumbers &numbers) {
       addReads(product, effects.before, numbers);
   SharedNeed need = getSharedNeed(op);
   if (std::optional<int64_t> offset = getSharedOffset(op)) {
-    Range range{*offset, *offset + need.bytes, keepsScratch(op) ? numbers.lookup(op) : -1,
-                getTurns(op, numbers)};
+    Range range{*offset, *offset + need.bytes, -1, getTurns(op, numbers)};
     if (need.use != SharedUse::None && (need.use != SharedUse::Persistent || isStoredOnce(op)))
       effects.before.writes.insert(range);
     if (need.use == SharedUse::ScratchWarp)
@@ -233,14 +229,8 @@ struct InsertBarriers : tile::impl::TileGPUInsertBarriersBase<InsertBarriers> {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       SlotNumbers numbers;
       kernel.getBody().walk([&](Operation *op) {
-        // The warp's last reads, of the trip before, end here.
-        if (keepsScratch(op) && !isa_and_nonnull<NVVM::SyncWarpOp>(op->getPrevNode())) {
-          OpBuilder builder(op);
-          Value all = arith::ConstantIntOp::create(builder, op->getLoc(), -1, 32);
-          NVVM::SyncWarpOp::create(builder, op->getLoc(), all);
-        }
         int64_t next = numbers.size();
-        if (isa<LocalSlotsOp>(op) || op->hasAttr(alternatesName) || keepsScratch(op))
+        if (isa<LocalSlotsOp>(op) || op->hasAttr(alternatesName))
           numbers[op] = next;
       });
       Pending pending;
