@@ -16,6 +16,7 @@ CASES = [
     Case("B=1 H=2 G=2 S=100 L=200 D=64", T="f16", BM=64, BN=64),
     Case("B=1 H=2 G=1 S=500 L=700 D=64", T="f16", BM=192, BN=128),
     Case("B=1 H=2 G=2 S=576 L=577 D=64", T="bf16", BM=192, BN=64, CAUSAL="false"),
+    Case("B=2 H=2 G=2 S=300 L=77 D=64", T="f16", CAUSAL="false"),
     Case("B=1 H=2 G=1 S=131 L=300 D=96", T="f16"),
     Case("B=1 H=1 G=1 S=129 L=257 D=192", T="bf16", BN=64),
     Case("B=1 H=2 G=2 S=70 L=131 D=256", T="f16", BN=64, CAUSAL="false"),
