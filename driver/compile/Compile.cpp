@@ -5,7 +5,8 @@
 //                                    +--------> llvm -> obj                     on the CPU
 //
 // Where threads of a cubin spill, gpu to cubin run once more, first with values computed again
-// instead of kept, then with another launch, and the better one counts (tryAgain).
+// instead of kept, then with another launch, and the better one counts (tryAgain); last the
+// assembler at a lower level (tryLowerLevel).
 //
 // A step returns false after a diagnostic, never without one, but for a second try, which is
 // silent: callers only pass the failure on. Products of a stage stay readable (getProduct) until a
@@ -417,10 +418,10 @@ void Compiler::reportSpills(const runtime::Kernel &kernel) {
 }
 
 /// None after an error, which is reported on the first try alone.
-std::optional<Cubin> Compiler::assemblePTX() {
+std::optional<Cubin> Compiler::assemblePTX(int level) {
   AssembleOptions request;
   request.arch = options.target;
-  request.level = options.level;
+  request.level = level;
   request.ptxasPath = options.ptxasPath;
   request.executablePath = options.executable;
   request.flags = options.ptxasFlags;
@@ -472,7 +473,7 @@ std::optional<Cubin> Compiler::compileWith(const Launches &launches, StringRef f
       kernel->setAttr(found->second.first, Builder(kernel).getI64IntegerAttr(found->second.second));
   }
   if (lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX() && ptx != firstPTX)
-    return assemblePTX();
+    return assemblePTX(options.level);
   return std::nullopt;
 }
 
@@ -537,9 +538,32 @@ std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
   return tryAgain(first, wanted);
 }
 
+/// Where threads spill still, the assembler's next lower level, which moves less work ahead: the same
+/// loops, and often no spills in what follows them. For all kernels of the PTX or for none: no other
+/// may spill more.
+std::optional<Cubin> Compiler::tryLowerLevel(const Cubin &first) {
+  auto spillsMuch = [&](const runtime::Kernel &kernel) {
+    return getSpills(first, kernel.symbol) > mostSilentSpills;
+  };
+  if (options.level < 2 || llvm::none_of(manifest.kernels, spillsMuch))
+    return std::nullopt;
+  retries = true;
+  std::optional<Cubin> second = assemblePTX(options.level - 1);
+  retries = false;
+  bool pays = false;
+  for (const runtime::Kernel &kernel : manifest.kernels)
+    if (second) {
+      unsigned before = getSpills(first, kernel.symbol), now = getSpills(*second, kernel.symbol);
+      pays |= spillsMuch(kernel) && 2 * now <= before;
+      if (now > before)
+        return std::nullopt;
+    }
+  return pays ? std::move(second) : std::nullopt;
+}
+
 bool Compiler::emitCubin() {
   Phase phase(options, "cubin");
-  std::optional<Cubin> cubin = assemblePTX();
+  std::optional<Cubin> cubin = assemblePTX(options.level);
   if (!cubin)
     return false;
   // ptxas's answers to fewer values jump: where the first number does not help, the second may.
@@ -547,6 +571,8 @@ bool Compiler::emitCubin() {
     if (std::optional<Cubin> better = tryRecomputing(*cubin, mostOperations))
       cubin = std::move(better);
   if (std::optional<Cubin> better = tryOtherLaunch(*cubin))
+    cubin = std::move(better);
+  if (std::optional<Cubin> better = tryLowerLevel(*cubin))
     cubin = std::move(better);
   if (session.getDiagnostics().hasErrors())
     return false;
