@@ -201,13 +201,15 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   double repetition = double(resources.warps) / double(distinct);
   double time = operations / (rate * efficiency) * share * repetition * 1e-6;
   // Shared memory moves 128 bytes a clock: what instructions of 64 rows read, and what copies
-  // bring. At the full rate of the tensor cores those of 256 columns read 80, of 128 columns 96.
-  constexpr double sharedBytes = 128, instructionRows = 64;
-  if (wgmma && columns >= instructionRows) {
-    double read = instructionRows * ((dot.computedA ? 0 : instructionRows) + columns) / columns;
-    double arriving = instructionRows * instructionRows * (1 / double(dot.m) + 1 / double(dot.n));
+  // bring. At the full rate of the tensor cores, 2048 products of 16 bits a clock, those of 256
+  // columns read 80, of 128 columns 96; rows and columns of a tile arrive once.
+  constexpr double sharedBytes = 128, rowsOfOne = 64, bytesOfProducts = 2048 * 2;
+  bool plain = loop.dots.size() == 1 && loop.reduced <= 0 && !dot.computedA && !dot.computedB;
+  if (wgmma && plain && columns > rowsOfOne) {
+    double bytes =
+        bytesOfProducts * (1 / rowsOfOne + 1 / columns + 1 / double(dot.m) + 1 / double(dot.n));
     double full = operations / rate * share * repetition * 1e-6;
-    time = getNorm({time, full * (read + arriving) / sharedBytes}, 4);
+    time = getNorm({time, full * bytes / sharedBytes}, 4);
   }
   return time;
 }
@@ -321,7 +323,8 @@ ProgramTime Estimator::getProgramTime() const {
     if (resources.bulkCopies && inLoop) {
       // One warpgroup leaves its product in flight while it gets the next trip's tiles.
       bool flies = loop.dots.size() == 1 && !hasComputedOperand(loop) && !loop.dots[0].computedA &&
-                   loop.reduced <= 0 && loop.dots[0].wgmma && resources.warps == 4;
+                   loop.reduced <= 0 && loop.dots[0].wgmma && resources.warps == 4 &&
+                   arithmetic < 0.02 * tensor;
       double trip = computing / trips +
                     (alternates || held ? 0
                      : flies            ? handOverInFlight
