@@ -205,7 +205,7 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   // columns read 80, of 128 columns 96; rows and columns of a tile arrive once.
   constexpr double sharedBytes = 128, rowsOfOne = 64, bytesOfProducts = 2048 * 2;
   bool plain = loop.dots.size() == 1 && loop.reduced <= 0 && !dot.computedA && !dot.computedB;
-  if (wgmma && plain && columns > rowsOfOne) {
+  if (wgmma && plain && std::min(dot.m, dot.n) > int64_t(rowsOfOne)) {
     double bytes =
         bytesOfProducts * (1 / rowsOfOne + 1 / columns + 1 / double(dot.m) + 1 / double(dot.n));
     double full = operations / rate * share * repetition * 1e-6;
