@@ -25,6 +25,8 @@ namespace {
 // docs/CostModel.md names the error that is left.
 constexpr double sustained = 0.73;       ///< of the tensor cores' rate, under the power limit
 constexpr double sustainedVector = 0.68; ///< of the rate of f32 outside of tensor cores
+constexpr double crowding =
+    0.05; ///< more time where instructions of wgmma have 128 columns, not 256
 constexpr double mmaSync = 0.62;    ///< of wgmma's rate, by mma.sync on a target that has wgmma
 constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to having it
 constexpr double handOver = 0.10;   ///< of a stage from producer to consumers and back
@@ -59,13 +61,13 @@ constexpr double computingHeld =
 constexpr double computingHeldAlone = 2.4; ///< the same for one warpgroup
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
-constexpr double splitSectors = 1.85; ///< of the cache's bytes, for rows that TMA fetches from
-                                      ///< within two sectors, of 64 bytes, on
-constexpr double pairLaunch = 0.4;    ///< microseconds more of a launch in clusters
-constexpr double pairRound = 0.3;     ///< of each program, whose slots several blocks release
-constexpr double pairWait = 1.05;     ///< of a program's chain: each block waits for the others
-constexpr double pairWaitForL2 = 1.0; ///< the same where all wait for rows that split sectors
-constexpr double squareRound = 1.7;   ///< of each program but the first: a block starts for it
+constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows that TMA fetches from
+                                       ///< within two sectors, of 64 bytes, on
+constexpr double pairLaunch = 0.4;     ///< microseconds more of a launch in clusters
+constexpr double pairRound = 0.3;      ///< of each program, whose slots several blocks release
+constexpr double pairWait = 1.10;      ///< of a program's chain: each block waits for the others
+constexpr double pairWaitForL2 = 1.02; ///< the same where all wait for rows that split sectors
+constexpr double squareRound = 1.7;    ///< of each program but the first: a block starts for it
 
 constexpr double inSquares =
     10.0 / 11; ///< of the multiprocessors, those that clusters of four find room on: 120 of 132
@@ -198,20 +200,15 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   int64_t distinct = countDistinctWarps(dot, resources.warps);
   if (wgmma && distinct > std::max<int64_t>(rows / warpRows, 1))
     operations /= dot.usedColumns;
-  double repetition = double(resources.warps) / double(distinct);
-  double time = operations / (rate * efficiency) * share * repetition * 1e-6;
-  // Shared memory moves 128 bytes a clock: what instructions of 64 rows read, and what copies
-  // bring. At the full rate of the tensor cores, 2048 products of 16 bits a clock, those of 256
-  // columns read 80, of 128 columns 96; rows and columns of a tile arrive once.
-  constexpr double sharedBytes = 128, rowsOfOne = 64, bytesOfProducts = 2048 * 2;
-  bool plain = loop.dots.size() == 1 && loop.reduced <= 0 && !dot.computedA && !dot.computedB;
-  if (wgmma && plain && std::min(dot.m, dot.n) > int64_t(rowsOfOne)) {
-    double bytes =
-        bytesOfProducts * (1 / rowsOfOne + 1 / columns + 1 / double(dot.m) + 1 / double(dot.n));
-    double full = operations / rate * share * repetition * 1e-6;
-    time = getNorm({time, full * bytes / sharedBytes}, 4);
+  // Instructions of 256 columns read 80 bytes of shared memory a clock, those of 128 columns 96, of
+  // 128 that it moves, those that copies bring included.
+  constexpr double widest = 256, narrow = 128;
+  if (wgmma && loop.dots.size() == 1 && loop.reduced <= 0 && !dot.computedA && !dot.computedB) {
+    double own = columns * std::min(1.0, double(rows / warpRows) / double(distinct));
+    efficiency /= 1 + crowding * (widest / std::clamp(own, narrow, widest) - 1);
   }
-  return time;
+  double repetition = double(resources.warps) / double(distinct);
+  return operations / (rate * efficiency) * share * repetition * 1e-6;
 }
 
 /// True if the product's second operand is computed and cannot stay in registers.
