@@ -160,7 +160,7 @@ struct TileGPUFetchGathers : tile::impl::TileGPUFetchGathersBase<TileGPUFetchGat
     const GPUTarget *target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
+    bool changed = false;
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       SmallVector<std::pair<Operation *, LocalAllocOp>> found;
       kernel.getBody().walk([&](LocalAllocOp alloc) {
@@ -174,7 +174,7 @@ struct TileGPUFetchGathers : tile::impl::TileGPUFetchGathersBase<TileGPUFetchGat
         std::string problem = whyNoProducer(kernel, target->limits);
         if (problem.empty())
           problem = llvm::TypeSwitch<Operation *, std::string>(load).Case<LoadOp, GatherOp>(
-              [&](auto op) { return whyNoFill(op, alloc, divisibility); });
+              [&](auto op) { return whyNoFill(op, alloc, getAnalysis<DivisibilityAnalysis>()); });
         if (problem.empty())
           found.push_back({load, alloc});
         else
@@ -183,7 +183,10 @@ struct TileGPUFetchGathers : tile::impl::TileGPUFetchGathersBase<TileGPUFetchGat
       for (auto [load, alloc] : found)
         llvm::TypeSwitch<Operation *>(load).Case<LoadOp, GatherOp>(
             [&, &alloc = alloc](auto op) { fetch(op, alloc); });
+      changed |= !found.empty();
     }
+    if (!changed)
+      markAllAnalysesPreserved();
   }
 };
 

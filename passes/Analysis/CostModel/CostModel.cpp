@@ -295,9 +295,9 @@ ProgramTime Estimator::getProgramTime() const {
     double arithmetic = getArithmeticTime(loop);
     const DotWork *held = findHeldProduct(loop, resources);
     time.tensor += tensor;
-    time.arithmetic += arithmetic * (!held             ? 1
-                                     : overlapping > 1 ? computingHeld
-                                                       : computingHeldAlone);
+    // Of three blocks and more two compute while one waits, as two warpgroups do.
+    bool others = overlapping > 1 || resources.blocks > 2;
+    time.arithmetic += arithmetic * (!held ? 1 : others ? computingHeld : computingHeldAlone);
     time.fill += (filled + loaded) / cacheShare;
     bool inLoop = loop.parent >= 0;
     double trips = inLoop ? loop.trips : 1;
