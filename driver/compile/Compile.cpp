@@ -4,9 +4,9 @@
 //   text -> ast -> tile -> tile-opt -+-> gpu -> llvm -> ptx -> cubin -> sass
 //                                    +--------> llvm -> obj                     on the CPU
 //
-// Where threads of a cubin spill, gpu to cubin run once more, first with values computed again
-// instead of kept, then with another launch, and the better one counts (tryAgain); last the
-// assembler at a lower level (tryLowerLevel).
+// Where threads of a cubin spill, gpu to cubin run once more, first with fewer registers of the
+// producer, then with values computed again instead of kept, then with another launch, and the better
+// one counts (tryAgain); last the assembler at a lower level (tryLowerLevel).
 //
 // A step returns false after a diagnostic, never without one, but for a second try, which is
 // silent: callers only pass the failure on. Products of a stage stay readable (getProduct) until a
@@ -34,11 +34,11 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Pipelines.h"
+#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/PartCount.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
-#include <set>
 
 using namespace mlir;
 
@@ -192,6 +192,11 @@ bool Compiler::lowerToGPU() {
         if (KernelOp laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName()))
           if (auto warps = laidOut->getAttrOfType<IntegerAttr>(gpu::numWarpsName))
             freeWarps[kernel.getSymName().str()] = warps.getInt();
+  if (!retries)
+    module->walk([&](gpu::WarpSpecializeOp split) {
+      if (!split->hasAttr(gpu::producerRegistersName))
+        freeProducers.insert(split->getParentOfType<KernelOp>().getSymName().str());
+    });
   reportMasks();
   if (report)
     report->emit(*module);
@@ -514,6 +519,16 @@ std::optional<Cubin> Compiler::tryAgain(const Cubin &first, const Launches &want
   return std::nullopt;
 }
 
+/// Where threads spill anything beside a producer that keeps the usual number of registers, it gives
+/// them more of these: that costs nothing if it needs no more itself.
+std::optional<Cubin> Compiler::tryLeanProducer(const Cubin &first) {
+  Launches wanted;
+  for (const std::string &symbol : freeProducers)
+    if (getSpills(first, symbol))
+      wanted[symbol] = {gpu::producerRegistersName, gpu::fewestProducerRegisters};
+  return tryAgain(first, wanted);
+}
+
 /// Where threads spill, what LLVM keeps across loops is computed again behind them, from
 /// `mostOperations` at most.
 std::optional<Cubin> Compiler::tryRecomputing(const Cubin &first, int64_t mostOperations) {
@@ -566,6 +581,8 @@ bool Compiler::emitCubin() {
   std::optional<Cubin> cubin = assemblePTX(options.level);
   if (!cubin)
     return false;
+  if (std::optional<Cubin> better = tryLeanProducer(*cubin))
+    cubin = std::move(better);
   // ptxas's answers to fewer values jump: where the first number does not help, the second may.
   for (int64_t mostOperations : {24, 12})
     if (std::optional<Cubin> better = tryRecomputing(*cubin, mostOperations))

@@ -16,6 +16,7 @@
 #include "llvm/IR/Module.h"
 #include <map>
 #include <memory>
+#include <set>
 
 namespace mlir {
 class OpPassManager;
@@ -115,6 +116,7 @@ private:
   using Launches = std::map<std::string, std::pair<llvm::StringRef, int64_t>>;
   std::optional<Cubin> compileWith(const Launches &launches, llvm::StringRef firstPTX);
   std::optional<Cubin> tryAgain(const Cubin &first, const Launches &wanted);
+  std::optional<Cubin> tryLeanProducer(const Cubin &first);
   std::optional<Cubin> tryRecomputing(const Cubin &first, int64_t mostOperations);
   std::optional<Cubin> tryOtherLaunch(const Cubin &first);
   std::optional<Cubin> tryLowerLevel(const Cubin &first);
@@ -143,6 +145,7 @@ private:
   runtime::Manifest unlaunched;              ///< before fillLaunch()
   std::map<std::string, int64_t> freeWarps;  ///< kernels whose warps nobody asked for: their number
   std::map<std::string, int64_t> freeBlocks; ///< the same of blocks that share a multiprocessor
+  std::set<std::string> freeProducers;       ///< kernels whose producer keeps the usual number
   std::map<std::string, int64_t> recomputed; ///< values of recomputeName
   bool retries = false;                      ///< a failure is no error now
   std::unique_ptr<llvm::LLVMContext> llvmContext; // before llvmModule: it must die last

@@ -41,6 +41,8 @@ int64_t getProducerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
                              int64_t least);
 /// Registers that threads of a producer keep at least.
 inline constexpr int64_t usualProducerRegisters = 40;
+/// And where those that compute need every register that there is.
+inline constexpr int64_t fewestProducerRegisters = 24;
 
 /// Registers of a thread that the results of a block's products take.
 int64_t countProductRegisters(mlir::Block &body);

@@ -40,9 +40,6 @@ namespace {
 
 constexpr int64_t warpsOfWarpgroup = 4;
 
-/// Registers that the producer gets by with where the products of one block need all there are.
-constexpr int64_t fewRegisters = 24;
-
 /// What it keeps where it computes places and shapes of views, writes their maps and copies what
 /// they cannot: the first that leaves consumers `besideTiles` beside their tiles, or the last.
 constexpr int64_t mapRegisters[] = {104, 88, 56}, besideTiles = 38;
@@ -95,11 +92,12 @@ public:
       return failure();
     bool crowded = needsRegisters(), many = lacksRegisters();
     WarpSpecializeOp split = makeRegions();
+    Attribute asked = kernel->removeAttr(producerRegistersName); // by a second try
     if (isWide()) {
       kernel->setAttr(wideProducerName, builder.getUnitAttr());
       split->setAttr(producerRegistersName, builder.getI64IntegerAttr(chooseMapRegisters()));
-    } else if (crowded || many)
-      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(fewRegisters));
+    } else if (crowded || many || asked)
+      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(fewestProducerRegisters));
     else if (split.getConsumer()
                  .walk([](ViewDescriptorOp) { return WalkResult::interrupt(); })
                  .wasInterrupted())
