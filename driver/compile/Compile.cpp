@@ -5,8 +5,8 @@
 //                                    +--------> llvm -> obj                     on the CPU
 //
 // Where threads of a cubin spill, gpu to cubin run once more, first with fewer registers of the
-// producer, then with values computed again instead of kept, then with another launch, and the better
-// one counts (tryAgain); last the assembler at a lower level (tryLowerLevel).
+// producer, then with values computed again instead of kept, then with another launch, and the
+// better one counts (tryAgain).
 //
 // A step returns false after a diagnostic, never without one, but for a second try, which is
 // silent: callers only pass the failure on. Products of a stage stay readable (getProduct) until a
@@ -423,10 +423,10 @@ void Compiler::reportSpills(const runtime::Kernel &kernel) {
 }
 
 /// None after an error, which is reported on the first try alone.
-std::optional<Cubin> Compiler::assemblePTX(int level) {
+std::optional<Cubin> Compiler::assemblePTX() {
   AssembleOptions request;
   request.arch = options.target;
-  request.level = level;
+  request.level = options.level;
   request.ptxasPath = options.ptxasPath;
   request.executablePath = options.executable;
   request.flags = options.ptxasFlags;
@@ -478,7 +478,7 @@ std::optional<Cubin> Compiler::compileWith(const Launches &launches, StringRef f
       kernel->setAttr(found->second.first, Builder(kernel).getI64IntegerAttr(found->second.second));
   }
   if (lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX() && ptx != firstPTX)
-    return assemblePTX(options.level);
+    return assemblePTX();
   return std::nullopt;
 }
 
@@ -519,8 +519,8 @@ std::optional<Cubin> Compiler::tryAgain(const Cubin &first, const Launches &want
   return std::nullopt;
 }
 
-/// Where threads spill anything beside a producer that keeps the usual number of registers, it gives
-/// them more of these: that costs nothing if it needs no more itself.
+/// Where threads spill anything beside a producer that keeps the usual number of registers, it
+/// gives them more of these: that costs nothing if it needs no more itself.
 std::optional<Cubin> Compiler::tryLeanProducer(const Cubin &first) {
   Launches wanted;
   for (const std::string &symbol : freeProducers)
@@ -553,32 +553,9 @@ std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
   return tryAgain(first, wanted);
 }
 
-/// Where threads spill still, the assembler's next lower level, which moves less work ahead: the same
-/// loops, and often no spills in what follows them. For all kernels of the PTX or for none: no other
-/// may spill more.
-std::optional<Cubin> Compiler::tryLowerLevel(const Cubin &first) {
-  auto spillsMuch = [&](const runtime::Kernel &kernel) {
-    return getSpills(first, kernel.symbol) > mostSilentSpills;
-  };
-  if (options.level < 2 || llvm::none_of(manifest.kernels, spillsMuch))
-    return std::nullopt;
-  retries = true;
-  std::optional<Cubin> second = assemblePTX(options.level - 1);
-  retries = false;
-  bool pays = false;
-  for (const runtime::Kernel &kernel : manifest.kernels)
-    if (second) {
-      unsigned before = getSpills(first, kernel.symbol), now = getSpills(*second, kernel.symbol);
-      pays |= spillsMuch(kernel) && 2 * now <= before;
-      if (now > before)
-        return std::nullopt;
-    }
-  return pays ? std::move(second) : std::nullopt;
-}
-
 bool Compiler::emitCubin() {
   Phase phase(options, "cubin");
-  std::optional<Cubin> cubin = assemblePTX(options.level);
+  std::optional<Cubin> cubin = assemblePTX();
   if (!cubin)
     return false;
   if (std::optional<Cubin> better = tryLeanProducer(*cubin))
@@ -588,8 +565,6 @@ bool Compiler::emitCubin() {
     if (std::optional<Cubin> better = tryRecomputing(*cubin, mostOperations))
       cubin = std::move(better);
   if (std::optional<Cubin> better = tryOtherLaunch(*cubin))
-    cubin = std::move(better);
-  if (std::optional<Cubin> better = tryLowerLevel(*cubin))
     cubin = std::move(better);
   if (session.getDiagnostics().hasErrors())
     return false;

@@ -111,7 +111,7 @@ private:
   bool runStages(Stage last);
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
-  std::optional<Cubin> assemblePTX(int level);
+  std::optional<Cubin> assemblePTX();
   /// An attribute of the launch and its value, or `recomputeName`, by a kernel's symbol.
   using Launches = std::map<std::string, std::pair<llvm::StringRef, int64_t>>;
   std::optional<Cubin> compileWith(const Launches &launches, llvm::StringRef firstPTX);
@@ -119,7 +119,6 @@ private:
   std::optional<Cubin> tryLeanProducer(const Cubin &first);
   std::optional<Cubin> tryRecomputing(const Cubin &first, int64_t mostOperations);
   std::optional<Cubin> tryOtherLaunch(const Cubin &first);
-  std::optional<Cubin> tryLowerLevel(const Cubin &first);
   void dropUnusable(ElaborateOptions &request);
   void reportMasks();
   bool dump(Stage stage);
