@@ -304,10 +304,18 @@ private:
   static bool mayShare(const Ring &a, const Ring &b) {
     return llvm::all_of(a,
                         [&](Group *one) {
-                          return llvm::all_of(
-                              b, [&](Group *other) { return haveSameTiles(*one, *other); });
+                          return llvm::all_of(b, [&](Group *other) {
+                            return haveSameTiles(*one, *other) && !areInOneLoop(*one, *other);
+                          });
                         }) &&
            (isBefore(a, b) || isBefore(b, a));
+  }
+
+  /// True for tiles of one trip, which each have their stages.
+  static bool areInOneLoop(Group &a, Group &b) {
+    return isInInnerLoop(a.fetches.front()) && isInInnerLoop(b.fetches.front()) &&
+           a.fetches.front()->getParentOfType<scf::ForOp>() ==
+               b.fetches.front()->getParentOfType<scf::ForOp>();
   }
 
   static bool haveSameTiles(Group &a, Group &b) {
