@@ -188,47 +188,6 @@ std::optional<ConversionRounds> getConversionRounds(const LinearLayout &source,
   return result;
 }
 
-std::optional<LaneShuffles> getLaneShuffles(RankedTensorType source, RankedTensorType target) {
-  constexpr unsigned mostShuffles = 32, word = 32;
-  LinearLayout from = getLayout(source), to = getLayout(target);
-  if (source.getRank() != 1 || !source.getElementType().isIntOrFloat() ||
-      source.getElementTypeBitWidth() != word || to.getNumRegisters() > mostShuffles)
-    return std::nullopt;
-  for (const LinearLayout *layout : {&from, &to})
-    for (const Coord &basis : layout->getBases(InDim::Warp))
-      if (basis[0])
-        return std::nullopt;
-  // Where the source has each bit of an element's number.
-  llvm::SmallDenseMap<int64_t, unsigned> registerBits, laneBits;
-  for (auto [bit, basis] : llvm::enumerate(from.getBases(InDim::Register)))
-    registerBits[basis[0]] = 1u << bit;
-  for (auto [bit, basis] : llvm::enumerate(from.getBases(InDim::Lane)))
-    laneBits[basis[0]] = 1u << bit;
-  LaneShuffles found;
-  auto add = [&](int64_t element, unsigned &reg, unsigned &lane) {
-    for (int64_t bit = 1; bit <= element; bit *= 2) {
-      if (!(element & bit))
-        continue;
-      if (laneBits.contains(bit))
-        lane |= laneBits.lookup(bit);
-      else if (registerBits.contains(bit))
-        reg |= registerBits.lookup(bit);
-      else
-        return false;
-    }
-    return true;
-  };
-  for (const Coord &basis : to.getBases(InDim::Lane)) {
-    unsigned reg = 0;
-    if (!add(basis[0], reg, found.images.emplace_back(0)) || reg)
-      return std::nullopt;
-  }
-  for (unsigned i = 0; i < to.getNumRegisters(); ++i)
-    if (!add(to.apply(i, 0, 0)[0], found.registers.emplace_back(0), found.lanes.emplace_back(0)))
-      return std::nullopt;
-  return found;
-}
-
 /// Each dimension is tried as the fastest: accesses of both sides are counted as instructions of a
 /// thread.
 SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target,
@@ -422,7 +381,7 @@ SharedNeed TmaStoreOp::getSharedNeed() {
 SharedNeed ConvertLayoutOp::getSharedNeed() {
   LinearLayout source = getLayout(getSource().getType()), target = getLayout(getType());
   Exchange exchange = getExchange(source, target);
-  if (exchange == Exchange::Registers || getLaneShuffles(getSource().getType(), getType()))
+  if (exchange == Exchange::Registers)
     return {};
   if (auto rounds = (*this)->getAttrOfType<IntegerAttr>(roundsName);
       rounds && exchange == Exchange::Block)

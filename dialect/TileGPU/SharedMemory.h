@@ -57,17 +57,6 @@ enum class Exchange {
 };
 Exchange getExchange(const LinearLayout &source, const LinearLayout &target);
 
-/// A conversion of a vector within warps that takes one shuffle for each register of the result:
-/// all lanes read the same register of the source.
-struct LaneShuffles {
-  llvm::SmallVector<unsigned> registers; ///< of the source, for each register of the result
-  llvm::SmallVector<unsigned> lanes;     ///< that lane 0 reads
-  llvm::SmallVector<unsigned> images;    ///< what each bit of a lane's number changes there
-};
-/// None where registers would differ from lane to lane, or shuffles would be many or narrow.
-std::optional<LaneShuffles> getLaneShuffles(mlir::RankedTensorType source,
-                                            mlir::RankedTensorType target);
-
 /// The bits of a warp's number that do not change which elements the warp holds, given the bits
 /// before them. In a conversion within warps, each such warp has a copy of the scratch memory:
 /// the warps do not wait for each other, so one must not read while another stores there.

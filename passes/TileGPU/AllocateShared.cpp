@@ -88,6 +88,14 @@ static bool isInLoop(Operation *op) {
   return op->getParentOfType<LoopLikeOpInterface>() != nullptr;
 }
 
+bool tile::gpu::keepsScratch(Operation *op) {
+  constexpr int64_t small = 4096;
+  if (!isa<ConvertLayoutOp>(op) || !isInLoop(op))
+    return false;
+  SharedNeed need = getSharedNeed(op);
+  return need.use == SharedUse::ScratchWarp && need.bytes <= small;
+}
+
 bool tile::gpu::isStoredOnce(Operation *op) { return isa<TmaStoreOp>(op) && !isInLoop(op); }
 
 bool tile::gpu::isFilledOnce(RingOp ring) {
@@ -130,6 +138,11 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
     // way.
     if (need.use == SharedUse::Persistent)
       request.start = isStoredOnce(op) ? first[op] : 0, request.end = count;
+    if (keepsScratch(op)) {
+      Operation *loop = op->getParentOfType<LoopLikeOpInterface>();
+      request.start = first[loop];
+      request.end = lastInside[loop];
+    }
     if (auto ring = dyn_cast<RingOp>(op); ring && isFilledOnce(ring)) {
       request.kept = RingLayout(ring.getType()).getBarrierBytes();
       request.end = first[op];

@@ -31,9 +31,10 @@ using namespace tile::gpu;
 namespace {
 
 /// Bytes [first, last), perhaps of slots, which have a number then: accesses to one and the same
-/// slots are ordered by those who make them. A tile whose places trips take in turns has a number
-/// too: what is written there does not meet what was read or written the time before, and the
-/// barrier between that write and its reads stands between this one and what was read before that.
+/// slots are ordered by those who make them, as a warp orders those to scratch of its own. A tile
+/// whose places trips take in turns has a number too: what is written there does not meet what was
+/// read or written the time before, and the barrier between that write and its reads stands between
+/// this one and what was read before that.
 struct Range {
   int64_t first, last;
   int64_t slots = -1;
@@ -81,8 +82,8 @@ private:
   }
 };
 
-/// The number in the text of the kernel of each slots and of each tile with two places; looked up
-/// only.
+/// The number in the text of the kernel of each slots, of each tile with two places and of each
+/// conversion that keeps its scratch; looked up only.
 using SlotNumbers = DenseMap<Operation *, int64_t>;
 
 /// The effects of an operation: accesses from its start to a barrier of its own, and what is left
@@ -154,7 +155,8 @@ Effects getEffects(Operation *op, const SlotNumbers &numbers) {
       addReads(product, effects.before, numbers);
   SharedNeed need = getSharedNeed(op);
   if (std::optional<int64_t> offset = getSharedOffset(op)) {
-    Range range{*offset, *offset + need.bytes, -1, getTurns(op, numbers)};
+    Range range{*offset, *offset + need.bytes, keepsScratch(op) ? numbers.lookup(op) : -1,
+                getTurns(op, numbers)};
     if (need.use != SharedUse::None && (need.use != SharedUse::Persistent || isStoredOnce(op)))
       effects.before.writes.insert(range);
     if (need.use == SharedUse::ScratchWarp)
@@ -230,7 +232,7 @@ struct InsertBarriers : tile::impl::TileGPUInsertBarriersBase<InsertBarriers> {
       SlotNumbers numbers;
       kernel.getBody().walk([&](Operation *op) {
         int64_t next = numbers.size();
-        if (isa<LocalSlotsOp>(op) || op->hasAttr(alternatesName))
+        if (isa<LocalSlotsOp>(op) || op->hasAttr(alternatesName) || keepsScratch(op))
           numbers[op] = next;
       });
       Pending pending;

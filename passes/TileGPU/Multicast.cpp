@@ -140,21 +140,14 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
   auto dims =
       matchTensorMap(map, fetch.getType().getUsedShape(), fetch.getType().getLayout().getOrder());
   // Swizzling repeats every 8 rows.
-  // From the slowest dimension on. Of dimensions of the map that share one of the tile's, as rows
-  // and columns of pixels do, the slowest is halved: half of the tile's rows, which lie together.
-  constexpr int64_t swizzledRows = 8;
-  for (size_t i = box.size(); dims && i-- > 1;) {
-    int64_t dim = (*dims)[i], rows = box[i];
-    for (size_t inner = 1; inner < i; ++inner)
-      rows *= (*dims)[inner] == dim ? box[inner] : 1;
-    bool slowest = !llvm::is_contained(ArrayRef(*dims).drop_front(i + 1), dim);
-    // Half a box of one position would be a dimension that the tile does not have.
-    if (dim >= 0 && slowest && box[i] % 2 == 0 && box[i] > 2 && rows % (2 * swizzledRows) == 0) {
+  // From the slowest dimension on. A map's dimension that shares the tile's with another cannot be
+  // halved alone.
+  for (size_t i = box.size(); i-- > 1;)
+    if (box[i] % 16 == 0 && dims && llvm::count(*dims, (*dims)[i]) == 1) {
       box[i] /= 2;
       return TensorMapAttr::get(map.getContext(), map.getParam(), map.getOrder(), box,
                                 map.getSwizzle(), map.getSteps());
     }
-  }
   return std::nullopt;
 }
 

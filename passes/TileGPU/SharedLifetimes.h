@@ -32,6 +32,10 @@ struct CopyRing {
   mlir::Operation *loop = nullptr;
   llvm::SmallVector<LocalAllocOp> allocs;
 };
+/// True for a small conversion in a loop that moves nothing between warps. Its bytes are nobody
+/// else's as long as the loop lasts, so each warp waits for itself alone, from trip to trip too.
+bool keepsScratch(mlir::Operation *op);
+
 /// Bytes of shared memory that the kernel would need with `stages` slots for each tile of `ring`;
 /// none if lifetimes cannot be told.
 std::optional<int64_t> planSharedBytes(KernelOp kernel, const CopyRing &ring, int64_t stages);

@@ -376,7 +376,9 @@ private:
     int64_t scratch = 0, small = 0;
     kernel.getBody().walk([&](Operation *op) {
       SharedNeed need = getSharedNeed(op);
-      if (need.use == SharedUse::ScratchBlock || need.use == SharedUse::ScratchWarp)
+      if (keepsScratch(op))
+        small += llvm::alignTo(need.bytes, need.alignment);
+      else if (need.use == SharedUse::ScratchBlock || need.use == SharedUse::ScratchWarp)
         scratch = std::max(scratch, need.bytes);
       else if (isa<ViewDescriptorOp>(op))
         small += need.bytes;

@@ -3,7 +3,7 @@
 //
 //   %l = tile.load … -> [thread has 32 of 128, as its rows of scores want them]
 //   ->  %c = tile.load … -> [lane has 4 of 128, at the beginning of the trip]
-//       %l = tile_gpu.convert_layout %c    by shuffles, where it is first used
+//       %l = tile_gpu.convert_layout %c    by way of scratch of the warp's own
 //
 // A vector along the columns of a product's result is wanted by every row, so eight lanes of a warp
 // hold each element, and all of them would load it: 96 loads a thread in a trip of attention's
@@ -29,7 +29,7 @@ using namespace tile;
 using namespace tile::gpu;
 
 /// Loads of a thread that are worth a way through shared memory, and how many lanes make each.
-static constexpr unsigned leastLoads = 16, leastLanes = 4;
+static constexpr unsigned leastLoads = 32, leastLanes = 4;
 
 /// The layout in which the lanes of a warp share the elements out; none where the vector is not one
 /// of those that every warp needs whole, and several lanes each element of.
@@ -94,16 +94,7 @@ struct TileGPUSpreadLoads : tile::impl::TileGPUSpreadLoadsBase<TileGPUSpreadLoad
         auto spread = ConvertLayoutOp::create(builder, load.getLoc(), type, load.getResult());
         load.getResult().replaceAllUsesExcept(spread, spread);
         load.getResult().setType(compact);
-        // Behind the products in between: they run while the load does.
-        Operation *user = nullptr;
-        for (Operation *op : spread->getUsers())
-          if (Operation *here = loop.getBody()->findAncestorOpInBlock(*op);
-              !user || here->isBeforeInBlock(user))
-            user = here;
-        if (user)
-          spread->moveBefore(user);
-        else
-          spread->moveAfter(load);
+        spread->moveAfter(load);
         // Ahead of the trip's products, in the order of the text.
         needed.insert(load);
         for (Operation *op : needed) {

@@ -1,7 +1,5 @@
 // convert_layout: a renaming of registers where that is enough, else a trip through shared memory.
 //
-// Vectors that lanes share out go by shuffles (getLaneShuffles); everything else:
-//
 //   registers -> scratch, by the source's layout
 //   warp or block synchronises, whichever has to (getExchange)
 //   scratch -> registers, by the target's layout
@@ -16,9 +14,7 @@
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace tile;
@@ -41,33 +37,6 @@ Value getReplicaOffset(OpBuilder &builder, Location loc, ArrayRef<unsigned> bits
   return offset;
 }
 
-/// The registers of the result, each read from one of `source` in the lane that has it.
-Value shuffle(OpBuilder &builder, Location loc, Value source, const LaneShuffles &shuffles) {
-  Value own = getLane(builder, loc), first = constantI32(builder, loc, 0);
-  for (auto [bit, image] : llvm::enumerate(shuffles.images)) {
-    if (!image)
-      continue;
-    Value set = arith::AndIOp::create(
-        builder, loc,
-        arith::ShRUIOp::create(builder, loc, own, constantI32(builder, loc, int64_t(bit))),
-        constantI32(builder, loc, 1));
-    first = arith::XOrIOp::create(
-        builder, loc, first,
-        arith::MulIOp::create(builder, loc, set, constantI32(builder, loc, image)));
-  }
-  SmallVector<Value> values;
-  for (auto [reg, lane] : llvm::zip(shuffles.registers, shuffles.lanes)) {
-    Value from = arith::XOrIOp::create(builder, loc, first, constantI32(builder, loc, lane));
-    Value one = takeElements(builder, loc, source, ArrayRef<int64_t>{int64_t(reg)});
-    one = readLane(builder, loc, one, from);
-    values.push_back(vector::ExtractOp::create(builder, loc, one, ArrayRef<int64_t>{0}));
-  }
-  return vector::FromElementsOp::create(
-      builder, loc,
-      VectorType::get(int64_t(values.size()), cast<VectorType>(source.getType()).getElementType()),
-      values);
-}
-
 struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ConvertLayoutOp op, OpAdaptor adaptor,
@@ -78,10 +47,6 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     if (auto sources = source.getRegisterSources(target)) {
       SmallVector<int64_t> registers(sources->begin(), sources->end());
       rewriter.replaceOp(op, takeElements(rewriter, loc, adaptor.getSource(), registers));
-      return success();
-    }
-    if (auto shuffles = getLaneShuffles(op.getSource().getType(), op.getType())) {
-      rewriter.replaceOp(op, shuffle(rewriter, loc, adaptor.getSource(), *shuffles));
       return success();
     }
     std::optional<int64_t> offset = getSharedOffset(op);
@@ -107,6 +72,9 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
       base = LLVM::GEPOp::create(rewriter, loc, base.getType(), rewriter.getI8Type(), base,
                                  ValueRange{distance});
     }
+    // The warp's reads of the trip before end here, where no barrier orders them (keepsScratch).
+    if (withinWarp)
+      NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     storeTile(rewriter, loc, adaptor.getSource(), source, scratch, base);
     // Warps exchange with no one else: the barrier would make them wait for each other.
     if (withinWarp)
