@@ -4,6 +4,26 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TileGPUKeepTiles : Pass<"tile-gpu-keep-tiles", "::mlir::ModuleOp"> {
+  let summary = "keep in shared memory what a later loop over the same blocks loads again";
+  let description = [{
+    Of loops in one block that make the same trips, a tile that one loads, of memory that nothing
+    writes, and later ones load in the same layout, goes to `tile_gpu.local_slots`, one for each of
+    the first trips: by `tile_gpu.private_store`, which asks for no barrier. Later loops read it
+    there; in trips beyond the slots they load it.
+    ```mlir
+    scf.for %n = %c0 to %N step %c4096 { %a = tile.load %x[%n]; … }
+    scf.for %n = %c0 to %N step %c4096 { %b = tile.load %x[%n]; … }
+    // becomes
+    %s = tile_gpu.local_slots : !tile_gpu.slots<3, …>
+    scf.for … { %a = tile.load %x[%n]; scf.if %has { tile_gpu.private_store %a into %slot }; … }
+    scf.for … { %b = scf.if %has { tile_gpu.private_load %slot } else { tile.load %x[%n] }; … }
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUUseTma : Pass<"tile-gpu-use-tma", "::mlir::ModuleOp"> {
   let summary = "copy tiles between tensors and shared memory by TMA";
   let description = [{

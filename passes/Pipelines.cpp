@@ -100,6 +100,7 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUGuardMasks());
   addCleanup(pm);
   pm.addPass(createTileGPUDeferRowSums());
+  pm.addPass(createTileGPUKeepTiles());
   pm.addPass(createTileGPUUseTma());
   pm.addPass(createTileGPUJoinProducts());
   pm.addPass(createTileGPUFitLaunch());

@@ -334,6 +334,30 @@ SharedNeed LocalAllocOp::getSharedNeed() {
   return {SharedUse::Allocates, bytes, layout.getAlignment()};
 }
 
+int64_t getPrivateBytes(RankedTensorType tile) {
+  LinearLayout layout = getLayout(tile);
+  constexpr int64_t warpThreads = 32;
+  int64_t held = int64_t(layout.getNumRegisters()) * getSharedElementBytes(tile.getElementType());
+  return held % privatePiece ? 0 : held * warpThreads * layout.getNumWarps();
+}
+
+static LogicalResult verifyPrivate(Operation *op, RankedTensorType tile, MemDescType memory) {
+  int64_t bytes = getPrivateBytes(tile);
+  if (bytes && getSharedLayout(memory).getBytes() == bytes)
+    return success();
+  return op->emitOpError() << "needs memory of " << bytes << " bytes, a multiple of "
+                           << privatePiece << " for each thread, found " << memory << " for "
+                           << tile;
+}
+
+LogicalResult PrivateStoreOp::verify() {
+  return verifyPrivate(*this, getSource().getType(), getMemory().getType());
+}
+
+LogicalResult PrivateLoadOp::verify() {
+  return verifyPrivate(*this, getType(), getMemory().getType());
+}
+
 /// All slots of a ring of copies by cp.async.
 SharedNeed LocalSlotsOp::getSharedNeed() {
   SlotsType type = getType();

@@ -85,6 +85,35 @@ def TileGPU_LocalAllocOp
   let hasVerifier = 1;
 }
 
+def TileGPU_PrivateStoreOp : TileGPU_Op<"private_store", [MemoryEffects<[MemWrite]>]> {
+  let summary = "store a tile where each thread finds what it holds again";
+  let description = [{
+    Each thread's elements lie side by side, all of its registers, in an order that nobody else
+    knows: what `private_load` of the same layout reads. No barrier stands between the two.
+    ```mlir
+    tile_gpu.private_store %t into %m
+        : tensor<4096xf16, #rows>, !tile_gpu.memdesc<2048xi32, #shared>
+    ```
+  }];
+  let arguments = (ins TileGPU_DealtTile:$source, TileGPU_MemDescType:$memory);
+  let assemblyFormat = "$source `into` $memory attr-dict `:` type($source) `,` type($memory)";
+  let hasVerifier = 1;
+}
+
+def TileGPU_PrivateLoadOp : TileGPU_Op<"private_load", [MemoryEffects<[MemRead]>]> {
+  let summary = "read what each thread has stored itself";
+  let description = [{
+    ```mlir
+    %t = tile_gpu.private_load %m
+        : !tile_gpu.memdesc<2048xi32, #shared> -> tensor<4096xf16, #rows>
+    ```
+  }];
+  let arguments = (ins TileGPU_MemDescType:$memory);
+  let results = (outs TileGPU_DealtTile:$result);
+  let assemblyFormat = "$memory attr-dict `:` type($memory) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def TileGPU_MemDescPermuteOp : TileGPU_Op<"memdesc_permute", [Pure]> {
   let summary = "a tile in shared memory with its dimensions reordered; nothing moves";
   let description = [{

@@ -124,12 +124,13 @@ std::optional<Range> getRange(Value memory, const SlotNumbers &numbers) {
   return Range{*offset, *offset + getSharedNeed(owner).bytes, number, getTurns(owner, numbers)};
 }
 
-/// Adds what `op` reads of tiles in shared memory, and what an asynchronous copy writes there.
+/// Adds what `op` reads of tiles in shared memory, and what is written there: by an
+/// asynchronous copy, or by each thread for itself.
 void addReads(Operation *op, Pending &accesses, const SlotNumbers &numbers) {
   for (Value operand : op->getOperands())
     if (std::optional<Range> range =
             isa<MemDescType>(operand.getType()) ? getRange(operand, numbers) : std::nullopt)
-      (isa<AsyncCopyOp>(op) ? accesses.writes : accesses.reads).insert(*range);
+      (isa<AsyncCopyOp, PrivateStoreOp>(op) ? accesses.writes : accesses.reads).insert(*range);
 }
 
 Effects getEffects(Operation *op, const SlotNumbers &numbers) {

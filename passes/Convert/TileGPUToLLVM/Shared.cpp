@@ -1,4 +1,5 @@
-// local_alloc, local_load, extract_part and memdesc_permute: tiles in shared memory.
+// local_alloc, local_load, private_store, private_load, extract_part and memdesc_permute: tiles in
+// shared memory.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
@@ -92,6 +93,77 @@ struct LowerLocalLoad : OpConversionPattern<LocalLoadOp> {
   }
 };
 
+/// Where a thread's pieces lie of a tile that is its own: piece i of all threads side by side, so
+/// that a warp's access takes each bank once. `stride` bytes from one piece to the next.
+struct PrivatePlace {
+  PrivatePlace(OpBuilder &builder, Location loc, Value memory, RankedTensorType tile) {
+    LinearLayout layout = getLayout(tile);
+    constexpr int64_t warpThreads = 32;
+    stride = privatePiece * warpThreads * layout.getNumWarps();
+    pieces = int64_t(layout.getNumRegisters()) * getSharedElementBytes(tile.getElementType()) /
+             privatePiece;
+    Value offset = arith::MulIOp::create(builder, loc, getThreadId(builder, loc),
+                                         constantI32(builder, loc, privatePiece));
+    base = LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory,
+                               ArrayRef<LLVM::GEPArg>{offset});
+  }
+  Value get(OpBuilder &builder, Location loc, int64_t piece) const {
+    return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{int32_t(piece * stride)});
+  }
+
+  Value base;
+  int64_t stride = 0, pieces = 0;
+};
+
+/// Words of a piece.
+constexpr int64_t pieceWords = privatePiece / 4;
+
+struct LowerPrivateStore : OpConversionPattern<PrivateStoreOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(PrivateStoreOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    PrivatePlace place(rewriter, loc, adaptor.getMemory(), op.getSource().getType());
+    Value words = vector::BitCastOp::create(
+        rewriter, loc, VectorType::get(place.pieces * pieceWords, rewriter.getI32Type()),
+        toStoredVector(rewriter, loc, adaptor.getSource()));
+    for (int64_t piece = 0; piece < place.pieces; ++piece) {
+      SmallVector<int64_t> held;
+      for (int64_t word = 0; word < pieceWords; ++word)
+        held.push_back(piece * pieceWords + word);
+      LLVM::StoreOp::create(rewriter, loc, takeElements(rewriter, loc, words, held),
+                            place.get(rewriter, loc, piece), privatePiece);
+    }
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct LowerPrivateLoad : OpConversionPattern<PrivateLoadOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(PrivateLoadOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    PrivatePlace place(rewriter, loc, adaptor.getMemory(), op.getType());
+    auto pieceType = VectorType::get(pieceWords, rewriter.getI32Type());
+    SmallVector<Value> pieces;
+    SmallVector<unsigned> positions;
+    for (int64_t piece = 0; piece < place.pieces; ++piece) {
+      pieces.push_back(LLVM::LoadOp::create(rewriter, loc, pieceType,
+                                            place.get(rewriter, loc, piece), privatePiece));
+      for (int64_t word = 0; word < pieceWords; ++word)
+        positions.push_back(unsigned(piece * pieceWords + word));
+    }
+    VectorType held = getRegisterType(op.getType());
+    Value stored =
+        vector::BitCastOp::create(rewriter, loc, held.clone(getStoredType(held.getElementType())),
+                                  joinPieces(rewriter, loc, pieces, positions));
+    rewriter.replaceOp(op, fromStoredVector(rewriter, loc, stored, held.getElementType()));
+    return success();
+  }
+};
+
 /// The part's registers; both layouts have equal lanes and warps.
 struct LowerExtractPart : OpConversionPattern<ExtractPartOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -152,6 +224,7 @@ struct LowerMemDescJoin : OpConversionPattern<MemDescJoinOp> {
 
 void tile::gpu::populateSharedPatterns(const TypeConverter &converter,
                                        RewritePatternSet &patterns) {
-  patterns.add<LowerLocalAlloc, LowerLocalLoad, LowerExtractPart, LowerMemDescPermute,
-               LowerMemDescJoin>(converter, patterns.getContext());
+  patterns.add<LowerLocalAlloc, LowerLocalLoad, LowerPrivateStore, LowerPrivateLoad,
+               LowerExtractPart, LowerMemDescPermute, LowerMemDescJoin>(converter,
+                                                                        patterns.getContext());
 }

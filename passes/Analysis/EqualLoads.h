@@ -1,0 +1,24 @@
+// Which loads may take the value of another one.
+#ifndef TILE_PASSES_ANALYSIS_EQUALLOADS_H
+#define TILE_PASSES_ANALYSIS_EQUALLOADS_H
+
+#include "dialect/Tile/TileDialect.h"
+
+namespace tile {
+
+/// True if both loads name the same positions, views apart, where `isSame` says which numbers are
+/// equal.
+bool areAtSamePlace(
+    LoadOp a, LoadOp b,
+    llvm::function_ref<bool(mlir::Value, mlir::Value)> isSame = [](mlir::Value a, mlir::Value b) {
+      return a == b;
+    });
+
+/// True if nobody can tell whether `load` has the padding of `earlier`, a load of the same
+/// positions: it is the same, or what is computed from `load` is not seen where it finds no
+/// element.
+bool hasPaddingOf(LoadOp earlier, LoadOp load);
+
+} // namespace tile
+
+#endif

@@ -1,0 +1,284 @@
+// tile-gpu-keep-tiles: what one loop loads and a later one loads again waits in shared memory.
+//
+//   for n: t = x[row, n]; max …            for n: t = x[row, n]; slot[trip] = t; max …
+//   for n: y[row, n] = f(x[row, n])   ->   for n: y[row, n] = f(slot[trip])
+//
+// A second load of a row comes from L2 at best: where the programs that run at once have read more
+// meanwhile than L2 keeps, it comes from memory. Each thread reads what it has stored itself, in
+// the layout that both loads have, so there is nothing to wait for. Trips beyond the slots load
+// again.
+#include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/SharedMemory.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/ConstantMemory.h"
+#include "passes/Analysis/EqualLoads.h"
+#include "passes/Analysis/IndexEvaluation.h"
+#include "passes/Analysis/LiveRegisters.h"
+#include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/SharedLifetimes.h"
+#include "target/LoadLatency.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Pass/Pass.h"
+
+#include <cmath>
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUKEEPTILES
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+//===--- What is loaded again ---------------------------------------------===//
+
+namespace {
+
+/// A load of a loop, and those of later loops that find the same.
+struct Kept {
+  LoadOp first;
+  SmallVector<LoadOp> again;
+  int64_t bytes = 0; // of all threads, a trip
+};
+
+/// Loops of a block that make the same trips, the first of which loads what others load again.
+struct RowLoops {
+  SmallVector<scf::ForOp> loops;
+  int64_t step = 0;
+  SmallVector<Kept> tiles;
+};
+
+} // namespace
+
+/// True if `a` is in a trip of one loop what `b` is in the same trip of the other.
+static bool isSame(scf::ForOp first, Value a, scf::ForOp second, Value b, unsigned depth = 0) {
+  constexpr unsigned deepest = 8;
+  if (a == b)
+    return first.isDefinedOutsideOfLoop(a);
+  if (a == first.getInductionVar() || b == second.getInductionVar())
+    return a == first.getInductionVar() && b == second.getInductionVar();
+  Operation *left = a.getDefiningOp(), *right = b.getDefiningOp();
+  if (!left || !right || depth > deepest || left->getNumRegions() || !isPure(left) ||
+      left->getName() != right->getName() ||
+      left->getAttrDictionary() != right->getAttrDictionary() ||
+      left->getResultTypes() != right->getResultTypes() ||
+      cast<OpResult>(a).getResultNumber() != cast<OpResult>(b).getResultNumber() ||
+      left->getNumOperands() != right->getNumOperands())
+    return false;
+  return llvm::all_of(llvm::zip(left->getOperands(), right->getOperands()), [&](auto pair) {
+    return isSame(first, std::get<0>(pair), second, std::get<1>(pair), depth + 1);
+  });
+}
+
+/// True if the later load finds what the earlier one did, in the same registers.
+static bool loadsAgain(LoadOp earlier, LoadOp later) {
+  auto first = cast<scf::ForOp>(earlier->getParentOp()),
+       second = cast<scf::ForOp>(later->getParentOp());
+  auto same = [&](Value a, Value b) { return isSame(first, a, second, b); };
+  return earlier.getType() == later.getType() && earlier.getInBounds() == later.getInBounds() &&
+         same(earlier.getView(), later.getView()) && areAtSamePlace(earlier, later, same) &&
+         hasPaddingOf(earlier, later);
+}
+
+/// True for a tile that a thread can keep; of a scalar, or one that all threads hold, there is
+/// little to be saved.
+static bool canKeep(LoadOp load) {
+  auto tile = dyn_cast<RankedTensorType>(load.getType());
+  if (!tile || load.getMask() || !readsConstantMemory(load) ||
+      !tile.getElementType().isIntOrFloat() || tile.getElementTypeBitWidth() < 8)
+    return false;
+  int64_t bytes = getPrivateBytes(tile);
+  return bytes && bytes == tile.getNumElements() * getSharedElementBytes(tile.getElementType());
+}
+
+static SmallVector<RowLoops> findRows(Block &block) {
+  SmallVector<RowLoops> all;
+  for (auto loop : block.getOps<scf::ForOp>()) {
+    APInt step;
+    if (!matchPattern(loop.getStep(), m_ConstantInt(&step)) || !step.isStrictlyPositive() ||
+        !loop.getInductionVar().getType().isIndex())
+      continue;
+    RowLoops *rows = llvm::find_if(all, [&](RowLoops &each) {
+      scf::ForOp other = each.loops.front();
+      return other.getLowerBound() == loop.getLowerBound() &&
+             other.getUpperBound() == loop.getUpperBound() && each.step == step.getSExtValue();
+    });
+    if (rows == all.end()) {
+      all.push_back({{}, step.getSExtValue(), {}});
+      rows = &all.back();
+    }
+    for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
+      if (!canKeep(load))
+        continue;
+      Kept *kept = llvm::find_if(rows->tiles, [&](Kept &each) {
+        return each.first->getBlock() != load->getBlock() && loadsAgain(each.first, load);
+      });
+      if (kept != rows->tiles.end())
+        kept->again.push_back(load);
+      else
+        rows->tiles.push_back({load, {}, getPrivateBytes(cast<RankedTensorType>(load.getType()))});
+    }
+    rows->loops.push_back(loop);
+  }
+  for (RowLoops &rows : all)
+    llvm::erase_if(rows.tiles, [](Kept &each) { return each.again.empty(); });
+  llvm::erase_if(all, [](RowLoops &rows) { return rows.tiles.empty(); });
+  return all;
+}
+
+//===--- How many ---------------------------------------------------------===//
+
+/// Trips that the loops make at most; a large number where no contract says.
+static int64_t getMostTrips(scf::ForOp loop, int64_t step) {
+  APInt low, high;
+  int64_t most = int64_t(1) << 40;
+  if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&low)) || low.isNegative())
+    return most;
+  if (auto dim = loop.getUpperBound().getDefiningOp<DimOp>())
+    most = std::min<int64_t>(most, dim.getDim().getMax());
+  else if (matchPattern(loop.getUpperBound(), m_ConstantInt(&high)))
+    most = high.getSExtValue();
+  return llvm::divideCeil(std::max<int64_t>(most - low.getSExtValue(), 1), step);
+}
+
+/// Trips at the extents that the contract expects; none where that is not known.
+static int64_t getExpectedTrips(scf::ForOp loop, int64_t step) {
+  cost::Extents expected; // each as its `opt` says
+  cost::IndexEvaluation values(expected, {});
+  auto low = values.get(loop.getLowerBound()), high = values.get(loop.getUpperBound());
+  return low && high && *high > *low ? int64_t(std::ceil((*high - *low) / double(step))) : 0;
+}
+
+static int64_t chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTarget &target) {
+  const GPULimits &limits = target.limits;
+  const GPUCard &card = getCard(target);
+  constexpr int64_t otherRegisters = 28;
+  int64_t threads = getBlockThreads(kernel, limits), perTrip = 0;
+  for (const Kept &each : rows.tiles)
+    perTrip += each.bytes;
+  int64_t registers =
+      std::min(countLiveRegisters(kernel) + otherRegisters, limits.registersPerThread);
+  int64_t blocks = 1, most = std::min({limits.threadsPerProcessor / threads,
+                                       limits.blocksPerProcessor, countPrograms(kernel, card).all});
+  while (blocks < most && limits.registersFor(threads, blocks + 1) >= registers)
+    ++blocks;
+  int64_t fixed = planBytesBesideFetches(kernel).value_or(0);
+  auto getRoom = [&](int64_t count) {
+    return std::max<int64_t>(0, (getSharedLimit(limits, count) - fixed) / perTrip);
+  };
+  int64_t mostTrips = getMostTrips(rows.loops.front(), rows.step),
+          expected = std::min(getExpectedTrips(rows.loops.front(), rows.step), mostTrips);
+  if (const char *forced = getenv("TILE_KEEP"))
+    return std::min<int64_t>({atoi(forced), getRoom(1), mostTrips});
+  constexpr int64_t enoughWarps = 16;
+  auto isEnough = [&](int64_t count) {
+    return count * threads >= enoughWarps * limits.warpThreads &&
+           double(count * perTrip) >= getBytesInFlight(card);
+  };
+  for (int64_t fewer = blocks; fewer >= 1; --fewer) {
+    if (getRoom(fewer) >= expected)
+      return std::min(getRoom(fewer), mostTrips);
+    if (!isEnough(fewer - 1))
+      break;
+  }
+  return std::min(getRoom(blocks), mostTrips);
+}
+
+//===--- Keeping ----------------------------------------------------------===//
+
+static void keep(const RowLoops &rows, const Kept &kept, int64_t slots, bool all) {
+  scf::ForOp home = rows.loops.front();
+  for (scf::ForOp loop : rows.loops)
+    if (loop == kept.first->getParentOp())
+      home = loop;
+  OpBuilder b(home);
+  constexpr int64_t wordBytes = 4;
+  auto memory = MemDescType::get(b.getContext(), {kept.bytes / wordBytes}, b.getI32Type(),
+                                 SharedAttr::get(b.getContext(), {0}, 0));
+  Value places =
+      LocalSlotsOp::create(b, home.getLoc(), SlotsType::get(b.getContext(), slots, memory));
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, home.getLoc(), value);
+  };
+  // The trip's number, and whether it has a slot; null where all have one.
+  auto getTrip = [&](scf::ForOp loop) -> std::pair<Value, Value> {
+    Location loc = loop.getLoc();
+    Value from = loop.getInductionVar();
+    if (!matchPattern(loop.getLowerBound(), m_Zero()))
+      from = arith::SubIOp::create(b, loc, from, loop.getLowerBound());
+    Value trip = arith::DivUIOp::create(b, loc, from, constant(rows.step));
+    Value has;
+    if (!all)
+      has = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, trip, constant(slots));
+    return {trip, has};
+  };
+
+  LoadOp first = kept.first;
+  b.setInsertionPointAfter(first);
+  auto [trip, has] = getTrip(home);
+  OpBuilder::InsertionGuard guard(b);
+  if (has)
+    b.setInsertionPointToStart(
+        scf::IfOp::create(b, first.getLoc(), has, /*withElseRegion=*/false).thenBlock());
+  PrivateStoreOp::create(b, first.getLoc(), first.getResult(),
+                         SlotOp::create(b, first.getLoc(), places, trip));
+  for (LoadOp load : kept.again) {
+    Location loc = load.getLoc();
+    b.setInsertionPoint(load);
+    auto [trip, has] = getTrip(cast<scf::ForOp>(load->getParentOp()));
+    auto read = [&, trip = trip]() -> Value {
+      return PrivateLoadOp::create(b, loc, load.getType(), SlotOp::create(b, loc, places, trip));
+    };
+    if (!has) {
+      load.replaceAllUsesWith(read());
+      load.erase();
+      continue;
+    }
+    auto branch = scf::IfOp::create(b, loc, load.getType(), has, /*withElseRegion=*/true);
+    load.replaceAllUsesWith(branch.getResult(0));
+    b.setInsertionPointToStart(branch.thenBlock());
+    scf::YieldOp::create(b, loc, read());
+    b.setInsertionPointToStart(branch.elseBlock());
+    auto yield = scf::YieldOp::create(b, loc, load.getResult());
+    load->moveBefore(yield);
+  }
+}
+
+namespace {
+
+struct TileGPUKeepTiles : tile::impl::TileGPUKeepTilesBase<TileGPUKeepTiles> {
+  void runOnOperation() override {
+    const GPUTarget *target = getTarget(getOperation());
+    if (!target)
+      return signalPassFailure();
+    for (auto kernel : getOperation().getOps<KernelOp>()) {
+      // Operands of products take shared memory by rules of their own.
+      bool multiplies = kernel.getBody()
+                            .walk([](Operation *op) {
+                              return isa<DotOp, MmaOp, WgmmaOp, FmaDotOp>(op)
+                                         ? WalkResult::interrupt()
+                                         : WalkResult::advance();
+                            })
+                            .wasInterrupted();
+      if (multiplies || kernel->hasAttr(splitPartsName))
+        continue;
+      SmallVector<Block *> blocks;
+      kernel.getBody().walk([&](Block *block) { blocks.push_back(block); });
+      for (Block *block : blocks)
+        for (RowLoops &rows : findRows(*block)) {
+          int64_t slots = chooseSlots(kernel, rows, *target);
+          bool all = slots >= getMostTrips(rows.loops.front(), rows.step);
+          if (slots > 0)
+            for (const Kept &each : rows.tiles)
+              keep(rows, each, slots, all);
+        }
+    }
+  }
+};
+
+} // namespace
