@@ -154,100 +154,163 @@ static int64_t getExpectedTrips(scf::ForOp loop, int64_t step) {
   return low && high && *high > *low ? int64_t(std::ceil((*high - *low) / double(step))) : 0;
 }
 
+/// Trips whose tiles are kept.
 static int64_t chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTarget &target) {
-  const GPULimits &limits = target.limits;
+  constexpr int64_t otherRegisters = 28; // beside tiles, as the cost model has it
   const GPUCard &card = getCard(target);
-  constexpr int64_t otherRegisters = 28;
-  int64_t threads = getBlockThreads(kernel, limits), perTrip = 0;
+  KeptNeed need;
+  need.threads = getBlockThreads(kernel, target.limits);
+  need.registers = countLiveRegisters(kernel) + otherRegisters;
   for (const Kept &each : rows.tiles)
-    perTrip += each.bytes;
-  int64_t registers =
-      std::min(countLiveRegisters(kernel) + otherRegisters, limits.registersPerThread);
-  int64_t blocks = 1, most = std::min({limits.threadsPerProcessor / threads,
-                                       limits.blocksPerProcessor, countPrograms(kernel, card).all});
-  while (blocks < most && limits.registersFor(threads, blocks + 1) >= registers)
-    ++blocks;
-  int64_t fixed = planBytesBesideFetches(kernel).value_or(0);
-  auto getRoom = [&](int64_t count) {
-    return std::max<int64_t>(0, (getSharedLimit(limits, count) - fixed) / perTrip);
-  };
-  int64_t mostTrips = getMostTrips(rows.loops.front(), rows.step),
-          expected = std::min(getExpectedTrips(rows.loops.front(), rows.step), mostTrips);
+    need.tripBytes += each.bytes;
+  need.fixedBytes = planBytesBesideFetches(kernel).value_or(0);
+  need.trips = getExpectedTrips(rows.loops.front(), rows.step);
+  need.mostTrips = getMostTrips(rows.loops.front(), rows.step);
+  need.programs = countPrograms(kernel, card).all;
+  need.bytesInFlight = getBytesInFlight(card);
   if (const char *forced = getenv("TILE_KEEP"))
-    return std::min<int64_t>({atoi(forced), getRoom(1), mostTrips});
-  constexpr int64_t enoughWarps = 16;
-  auto isEnough = [&](int64_t count) {
-    return count * threads >= enoughWarps * limits.warpThreads &&
-           double(count * perTrip) >= getBytesInFlight(card);
-  };
-  for (int64_t fewer = blocks; fewer >= 1; --fewer) {
-    if (getRoom(fewer) >= expected)
-      return std::min(getRoom(fewer), mostTrips);
-    if (!isEnough(fewer - 1))
-      break;
-  }
-  return std::min(getRoom(blocks), mostTrips);
+    return std::min<int64_t>(
+        {atoi(forced), need.mostTrips,
+         (getSharedLimit(target.limits, 1) - need.fixedBytes) / need.tripBytes});
+  return chooseKeptTrips(need, target.limits).trips;
 }
 
 //===--- Keeping ----------------------------------------------------------===//
 
-static void keep(const RowLoops &rows, const Kept &kept, int64_t slots, bool all) {
-  scf::ForOp home = rows.loops.front();
-  for (scf::ForOp loop : rows.loops)
-    if (loop == kept.first->getParentOp())
-      home = loop;
-  OpBuilder b(home);
-  constexpr int64_t wordBytes = 4;
-  auto memory = MemDescType::get(b.getContext(), {kept.bytes / wordBytes}, b.getI32Type(),
-                                 SharedAttr::get(b.getContext(), {0}, 0));
-  Value places =
-      LocalSlotsOp::create(b, home.getLoc(), SlotsType::get(b.getContext(), slots, memory));
-  auto constant = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(b, home.getLoc(), value);
-  };
-  // The trip's number, and whether it has a slot; null where all have one.
-  auto getTrip = [&](scf::ForOp loop) -> std::pair<Value, Value> {
+namespace {
+
+/// Writes what is kept of some loops.
+class Keeper {
+public:
+  Keeper(RowLoops &rows, int64_t slots, bool all)
+      : rows(rows), slots(slots), all(all), b(rows.loops.front()) {}
+
+  void run() {
+    for (Kept &each : rows.tiles)
+      places.push_back(makeSlots(each));
+    for (scf::ForOp loop : rows.loops) {
+      storeAll(loop);
+      readAll(loop);
+    }
+  }
+
+private:
+  Value constant(Location loc, int64_t value) {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  }
+
+  Value makeSlots(Kept &kept) {
+    constexpr int64_t wordBytes = 4;
+    auto memory = MemDescType::get(b.getContext(), {kept.bytes / wordBytes}, b.getI32Type(),
+                                   SharedAttr::get(b.getContext(), {0}, 0));
+    return LocalSlotsOp::create(b, kept.first.getLoc(),
+                                SlotsType::get(b.getContext(), slots, memory));
+  }
+
+  /// The trip's number, and whether it has a slot; null where all have one.
+  std::pair<Value, Value> getTrip(scf::ForOp loop) {
     Location loc = loop.getLoc();
     Value from = loop.getInductionVar();
     if (!matchPattern(loop.getLowerBound(), m_Zero()))
       from = arith::SubIOp::create(b, loc, from, loop.getLowerBound());
-    Value trip = arith::DivUIOp::create(b, loc, from, constant(rows.step));
-    Value has;
+    Value trip = arith::DivUIOp::create(b, loc, from, constant(loc, rows.step)), has;
     if (!all)
-      has = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, trip, constant(slots));
+      has = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, trip, constant(loc, slots));
     return {trip, has};
-  };
-
-  LoadOp first = kept.first;
-  b.setInsertionPointAfter(first);
-  auto [trip, has] = getTrip(home);
-  OpBuilder::InsertionGuard guard(b);
-  if (has)
-    b.setInsertionPointToStart(
-        scf::IfOp::create(b, first.getLoc(), has, /*withElseRegion=*/false).thenBlock());
-  PrivateStoreOp::create(b, first.getLoc(), first.getResult(),
-                         SlotOp::create(b, first.getLoc(), places, trip));
-  for (LoadOp load : kept.again) {
-    Location loc = load.getLoc();
-    b.setInsertionPoint(load);
-    auto [trip, has] = getTrip(cast<scf::ForOp>(load->getParentOp()));
-    auto read = [&, trip = trip]() -> Value {
-      return PrivateLoadOp::create(b, loc, load.getType(), SlotOp::create(b, loc, places, trip));
-    };
-    if (!has) {
-      load.replaceAllUsesWith(read());
-      load.erase();
-      continue;
-    }
-    auto branch = scf::IfOp::create(b, loc, load.getType(), has, /*withElseRegion=*/true);
-    load.replaceAllUsesWith(branch.getResult(0));
-    b.setInsertionPointToStart(branch.thenBlock());
-    scf::YieldOp::create(b, loc, read());
-    b.setInsertionPointToStart(branch.elseBlock());
-    auto yield = scf::YieldOp::create(b, loc, load.getResult());
-    load->moveBefore(yield);
   }
-}
+
+  /// What a loop is the first to load, behind its last load: a store waits for its tile, and no
+  /// load passes the branch.
+  void storeAll(scf::ForOp loop) {
+    bool any = false;
+    LoadOp last;
+    for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
+      last = load;
+      any |= llvm::any_of(rows.tiles, [&](Kept &each) { return each.first == load; });
+    }
+    if (!any)
+      return;
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointAfter(last);
+    auto [trip, has] = getTrip(loop);
+    if (has)
+      b.setInsertionPointToStart(
+          scf::IfOp::create(b, last.getLoc(), has, /*withElseRegion=*/false).thenBlock());
+    for (auto &&[each, place] : llvm::zip(rows.tiles, places))
+      if (each.first->getParentOp() == loop)
+        PrivateStoreOp::create(b, each.first.getLoc(), each.first.getResult(),
+                               SlotOp::create(b, each.first.getLoc(), place, trip));
+  }
+
+  /// What a loop loads again, all of it at the first of these loads where their places are known
+  /// there.
+  void readAll(scf::ForOp loop) {
+    SmallVector<std::pair<LoadOp, Value>> left; // with its slots
+    for (LoadOp load : loop.getBody()->getOps<LoadOp>())
+      for (auto &&[each, place] : llvm::zip(rows.tiles, places))
+        if (llvm::is_contained(each.again, load))
+          left.push_back({load, place});
+    while (!left.empty()) {
+      LoadOp first = left.front().first;
+      auto isKnown = [&](Value value) {
+        Operation *op = value.getDefiningOp();
+        return !op || op->getBlock() != loop.getBody() || op->isBeforeInBlock(first);
+      };
+      SmallVector<std::pair<LoadOp, Value>> together, others;
+      for (auto &each : left)
+        (llvm::all_of(each.first->getOperands(), isKnown) ? together : others).push_back(each);
+      read(loop, together);
+      left = others;
+    }
+  }
+
+  void read(scf::ForOp loop, ArrayRef<std::pair<LoadOp, Value>> loads) {
+    LoadOp first = loads.front().first;
+    Location loc = first.getLoc();
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPoint(first);
+    auto [trip, has] = getTrip(loop);
+    SmallVector<Type> types;
+    for (auto [load, place] : loads)
+      types.push_back(load.getType());
+    scf::IfOp branch;
+    if (has) {
+      branch = scf::IfOp::create(b, loc, types, has, /*withElseRegion=*/true);
+      b.setInsertionPointToStart(branch.thenBlock());
+    }
+    SmallVector<Value> kept, loaded;
+    for (auto [load, place] : loads) {
+      Value slot = SlotOp::create(b, loc, place, trip);
+      kept.push_back(PrivateLoadOp::create(b, load.getLoc(), load.getType(), slot));
+    }
+    if (branch) {
+      scf::YieldOp::create(b, loc, kept);
+      b.setInsertionPointToStart(branch.elseBlock());
+    }
+    for (auto [number, each] : llvm::enumerate(loads)) {
+      LoadOp load = each.first;
+      load.replaceAllUsesWith(branch ? branch.getResult(unsigned(number)) : kept[number]);
+      if (!branch) {
+        load.erase();
+        continue;
+      }
+      load->moveBefore(branch.elseBlock(), branch.elseBlock()->end());
+      loaded.push_back(load.getResult());
+    }
+    if (branch) {
+      b.setInsertionPointToEnd(branch.elseBlock());
+      scf::YieldOp::create(b, loc, loaded);
+    }
+  }
+
+  RowLoops &rows;
+  int64_t slots;
+  bool all;
+  SmallVector<Value> places;
+  OpBuilder b;
+};
+
+} // namespace
 
 namespace {
 
@@ -274,8 +337,7 @@ struct TileGPUKeepTiles : tile::impl::TileGPUKeepTilesBase<TileGPUKeepTiles> {
           int64_t slots = chooseSlots(kernel, rows, *target);
           bool all = slots >= getMostTrips(rows.loops.front(), rows.step);
           if (slots > 0)
-            for (const Kept &each : rows.tiles)
-              keep(rows, each, slots, all);
+            Keeper(rows, slots, all).run();
         }
     }
   }

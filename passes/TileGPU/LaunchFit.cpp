@@ -163,4 +163,31 @@ int64_t chooseBlocksOfCopies(const BlockNeed &need, const GPULimits &limits) {
   return 1;
 }
 
+KeptTrips chooseKeptTrips(const KeptNeed &need, const GPULimits &limits) {
+  constexpr int64_t enoughWarps = 16;
+  // What is left of a multiprocessor's memory is its first-level cache, where programs find what
+  // they share, as the weights of a norm.
+  constexpr int64_t firstLevelBytes = 64 * 1024;
+  int64_t most = std::min(
+      {limits.threadsPerProcessor / need.threads, limits.blocksPerProcessor, need.programs});
+  int64_t registers = std::min(need.registers, limits.registersPerThread);
+  int64_t blocks = 1;
+  while (blocks < most && limits.registersFor(need.threads, blocks + 1) >= registers)
+    ++blocks;
+  auto getRoom = [&](int64_t blocks, int64_t besides) {
+    int64_t bytes = getSharedLimit(limits, blocks) - need.fixedBytes - besides / blocks;
+    return std::clamp<int64_t>(bytes / need.tripBytes, 0, need.mostTrips);
+  };
+  auto isEnough = [&](int64_t blocks) {
+    return blocks * need.threads >= enoughWarps * limits.warpThreads &&
+           double(blocks * need.tripBytes) >= need.bytesInFlight;
+  };
+  int64_t trips = std::min(need.trips, need.mostTrips), fewer = blocks;
+  while (fewer > 1 && getRoom(fewer, 0) < trips && isEnough(fewer - 1))
+    --fewer;
+  if (getRoom(fewer, 0) >= trips)
+    return {fewer, std::max(trips, getRoom(fewer, firstLevelBytes))};
+  return {blocks, getRoom(blocks, 0)};
+}
+
 } // namespace tile::gpu

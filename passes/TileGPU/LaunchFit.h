@@ -85,6 +85,25 @@ inline constexpr int64_t usefulStages = 3;
 /// The same without a producer: `fixedBytes` has the useful stages. So many warps compute.
 int64_t chooseBlocksOfCopies(const BlockNeed &need, const GPULimits &limits);
 
+/// Loops over the same blocks, the first of which loads what later ones load again.
+struct KeptNeed {
+  int64_t threads = 0;             ///< of a block
+  int64_t registers = 0;           ///< of a thread
+  int64_t tripBytes = 0;           ///< of all tiles that a trip keeps
+  int64_t fixedBytes = 0;          ///< of shared memory, whatever is kept
+  int64_t trips = 0;               ///< that are expected; 0: not known
+  int64_t mostTrips = 0;           ///< by the contract
+  int64_t programs = manyPrograms; ///< of a launch for each multiprocessor
+  double bytesInFlight = 0;        ///< of a multiprocessor that keeps memory busy
+};
+/// Blocks that run at once on a multiprocessor, by threads, registers and what they keep, and the
+/// trips whose tiles each keeps in shared memory: all that are expected, where enough warps are
+/// left to keep memory busy; else those for which there is room that costs no block.
+struct KeptTrips {
+  int64_t blocks = 1, trips = 0;
+};
+KeptTrips chooseKeptTrips(const KeptNeed &need, const GPULimits &limits);
+
 } // namespace tile::gpu
 
 #endif

@@ -116,6 +116,10 @@ private:
     return access.feedsDot && resources.bulkCopies ? access.fetchedBytes : access.tileBytes;
   }
   double getCacheShare(const AccessWork &access) const;
+  double getKept(size_t loop, const AccessWork &access) const;
+  double getTrips(size_t loop) const {
+    return std::max(work.loops[loop].trips / std::max(work.loops[loop].runs, 1.0), 1.0);
+  }
   double getReread(size_t loop, const AccessWork &access, double concurrent) const;
   void addTraffic(CostEstimate &found) const;
   void addRoofline(CostEstimate &found) const;
@@ -277,7 +281,7 @@ ProgramTime Estimator::getProgramTime() const {
   // Warpgroups, or blocks beside each other, take turns: one multiplies while the other computes.
   double warpgroups = double(std::max<int64_t>(resources.launched / 4, 1));
   double exchange = exchangeTime * std::sqrt(double(resources.warps) / 4.0);
-  for (const LoopWork &loop : work.loops) {
+  for (const auto &[number, loop] : llvm::enumerate(work.loops)) {
     if (loop.trips <= 0 || loop.runs <= 0)
       continue;
     double tensor = 0, filled = 0, loaded = 0, stored = 0, boxes = 0;
@@ -285,7 +289,7 @@ ProgramTime Estimator::getProgramTime() const {
       tensor += getDotTime(dot, loop);
     for (const AccessWork &access : loop.accesses) {
       boxes += access.feedsDot ? access.count * access.boxes : 0;
-      double bytes = access.count * getLoadedBytes(access);
+      double bytes = access.count * getLoadedBytes(access) * (1 - getKept(number, access));
       (access.isStore    ? stored
        : access.feedsDot ? filled
                          : loaded) += access.feedsDot ? bytes : bytes * access.useful;
@@ -392,26 +396,26 @@ double Estimator::getCacheShare(const AccessWork &access) const {
          (access.splitsSectors ? splitSectors : 1);
 }
 
+/// How much of what a loop reads is kept by the threads themselves from an earlier loop: all of a
+/// row of one trip, in registers, else what tile-gpu-keep-tiles has room for.
+double Estimator::getKept(size_t loop, const AccessWork &access) const {
+  if (!resources.keptTrips || findEarlierLoop(work, loop, access) < 0)
+    return 0;
+  return std::min(1.0, double(resources.keptTrips) / getTrips(loop));
+}
+
 /// How much of what a loop reads is still in L2 from an earlier loop of the same programs: all
 /// where what the programs that run at once have read since fits, with room for what else passes.
 double Estimator::getReread(size_t loop, const AccessWork &access, double concurrent) const {
-  auto getBytes = [](const AccessWork &each) { return each.tileBytes * each.useful * each.count; };
-  for (size_t before = loop; before-- > 0;) {
-    const LoopWork &earlier = work.loops[before];
-    bool found = llvm::any_of(earlier.accesses, [&](const AccessWork &each) {
-      return !each.isStore && !each.isIndexed && each.param == access.param &&
-             each.axes == access.axes && getBytes(each) == getBytes(access);
-    });
-    if (!found || earlier.parent != work.loops[loop].parent)
-      continue;
-    double read = 0;
-    for (const AccessWork &each : earlier.accesses)
-      read += getBytes(each);
-    constexpr double whole = 0.6, none = 1.2; // of the cache
-    double share = read * concurrent / double(target.cacheBytes);
-    return std::clamp((none - share) / (none - whole), 0.0, 1.0);
-  }
-  return 0;
+  int before = findEarlierLoop(work, loop, access);
+  if (before < 0)
+    return 0;
+  double read = 0;
+  for (const AccessWork &each : work.loops[before].accesses)
+    read += each.tileBytes * each.useful * each.count;
+  constexpr double whole = 0.6, none = 1.2; // of the cache
+  double share = read * concurrent / double(target.cacheBytes);
+  return std::clamp((none - share) / (none - whole), 0.0, 1.0);
 }
 
 /// Bytes from memory and from L2.
@@ -421,6 +425,11 @@ void Estimator::addTraffic(CostEstimate &found) const {
   for (const auto &[number, loop] : llvm::enumerate(work.loops))
     for (const AccessWork &access : loop.accesses) {
       double all = access.tileBytes * access.useful * access.count * double(found.programs);
+      if (double kept = getKept(number, access)) {
+        // Shared memory takes about as long, to write it and to read it, as L2 does to bring it.
+        found.l2Bytes += getTrips(number) > 1 ? all * kept : 0;
+        all *= 1 - kept;
+      }
       double whole = access.param < work.tensorBytes.size() ? work.tensorBytes[access.param] : 0;
       found.l2Bytes += (access.feedsDot ? all / access.useful : all) * getCacheShare(access);
       bool isKept = whole > 0 && whole < 0.6 * double(target.cacheBytes);

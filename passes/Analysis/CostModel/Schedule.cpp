@@ -11,9 +11,11 @@
 #include "passes/Analysis/CostModel/Schedule.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/RequestLimits.h"
+#include "target/LoadLatency.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace mlir;
 
@@ -269,6 +271,63 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
                    std::to_string(target.sharedBytes - system);
 }
 
+int findEarlierLoop(const KernelWork &work, size_t number, const AccessWork &access) {
+  auto getBytes = [](const AccessWork &each) { return each.tileBytes * each.useful * each.count; };
+  const LoopWork &loop = work.loops[number];
+  if (access.isStore || access.isIndexed || access.feedsDot)
+    return -1;
+  for (size_t before = number; before-- > 0;) {
+    const LoopWork &earlier = work.loops[before];
+    if (earlier.parent == loop.parent &&
+        llvm::any_of(earlier.accesses, [&](const AccessWork &each) {
+          return !each.isStore && !each.isIndexed && each.param == access.param &&
+                 each.axes == access.axes && getBytes(each) == getBytes(access);
+        }))
+      return int(before);
+  }
+  return -1;
+}
+
+/// What tile-gpu-keep-tiles keeps: tiles that later loops over the same blocks load again, of
+/// tensors that nothing writes.
+static void estimateKept(const KernelWork &work, const TargetLimits &target, Resources &found) {
+  bool isWritten[64] = {};
+  for (const LoopWork &loop : work.loops) {
+    if (!loop.dots.empty() || loop.split > 1)
+      return;
+    for (const AccessWork &access : loop.accesses)
+      if (access.param < 64)
+        isWritten[access.param] |= access.isStore;
+  }
+  gpu::KeptNeed need;
+  std::vector<unsigned> seen;
+  double trips = 0, bytes = 0;
+  for (const auto &[number, loop] : llvm::enumerate(work.loops))
+    for (const AccessWork &access : loop.accesses) {
+      if (loop.parent < 0 || loop.runs <= 0 || access.param >= 64 || isWritten[access.param] ||
+          llvm::is_contained(seen, access.param) || findEarlierLoop(work, number, access) < 0)
+        continue;
+      seen.push_back(access.param);
+      trips = std::max(trips, loop.trips / loop.runs);
+      bytes += access.paddedBytes;
+    }
+  constexpr int64_t fixed = 512; // of reductions
+  if (seen.empty() || bytes < double(16 * found.threads))
+    return;
+  need.threads = found.threads;
+  need.registers = std::min(found.registers, found.registerLimit);
+  need.tripBytes = int64_t(bytes);
+  need.fixedBytes = fixed;
+  need.trips = int64_t(std::ceil(trips));
+  need.mostTrips = std::max<int64_t>(need.trips, 1);
+  need.programs = std::max<int64_t>(found.need.programs, 1);
+  need.bytesInFlight = target.memory / double(target.processors) * loadLatency * 1e3;
+  found.keptTrips = gpu::chooseKeptTrips(need, target.target->limits).trips;
+  // Rows of one block stay in registers.
+  if (need.trips > 1)
+    found.sharedBytes += found.keptTrips * need.tripBytes;
+}
+
 //===--- Resources of a block ---------------------------------------------===//
 
 /// Warps without those that have padding of all products alone: passes/TileGPU/IdleWarps.h.
@@ -318,6 +377,8 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   found.need.programs = gpu::ProgramCount{share(work.programs), share(work.busyPrograms)}.getRoom();
   estimateRegisters(work, schedule, target, found);
   estimateShared(work, schedule, target, found);
+  if (target.target && found.reason.empty() && !schedule.occupancy)
+    estimateKept(work, target, found);
   if (found.bulkCopies && found.isOpen && !schedule.occupancy && !schedule.maxRegisters &&
       !schedule.warps && !schedule.consumers && !schedule.stages)
     if (int64_t blocks = gpu::chooseBlocks(found.need, target.target->limits); blocks > 1) {

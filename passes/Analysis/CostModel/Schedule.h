@@ -26,6 +26,10 @@ struct Schedule {
 /// what tile-gpu-split-loops decides.
 bool hasClusterOfParts(const KernelWork &work, const Schedule &schedule);
 
+/// The loop before loop `number`, of the same programs and around the same place, that has loaded
+/// what `access` loads again; -1 where there is none.
+int findEarlierLoop(const KernelWork &work, size_t number, const AccessWork &access);
+
 /// The resources of a block, and how many blocks run on a multiprocessor at once.
 struct Resources {
   std::string reason;        ///< why it cannot be compiled or would spill; empty: it can
@@ -41,6 +45,7 @@ struct Resources {
   int64_t sharedBytes = 0; ///< of a block, estimated
   gpu::BlockNeed need;     ///< with bulk copies
   bool isOpen = true;      ///< no loop says how many stages it wants
+  int64_t keptTrips = 0;   ///< whose tiles later loops find in shared memory
   int64_t blocks = 0;      ///< of a multiprocessor at once
 };
 
