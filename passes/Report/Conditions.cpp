@@ -32,6 +32,9 @@ static constexpr PassCondition conditions[] = {
      "selections by positions of 16 registers or more, as a causal mask is"},
     {"tile-gpu-defer-row-sums", true,
      "sums of rows that a loop carries on in a product's layout, under fp(\"fast\")"},
+    {"tile-gpu-keep-tiles", true,
+     "kernels without products, of which one loop loads what an earlier one over the same blocks "
+     "did, of memory that nothing writes"},
     {"tile-gpu-use-tma", true,
      "loads of products' operands, and large stores of products, on targets with TMA"},
     {"tile-gpu-join-products", true,

@@ -59,6 +59,8 @@ constexpr double computingHeld =
     1.6; ///< of the time that its instructions take to issue, for two warpgroups that compute an
          ///< operand in registers: each waits for its own results
 constexpr double computingHeldAlone = 2.4; ///< the same for one warpgroup
+constexpr double keptTime = 0.3;   ///< of a trip that reads what an earlier loop has kept, beside
+                                   ///< one whose tiles have stayed in registers
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
 constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows that TMA fetches from
@@ -284,12 +286,14 @@ ProgramTime Estimator::getProgramTime() const {
   for (const auto &[number, loop] : llvm::enumerate(work.loops)) {
     if (loop.trips <= 0 || loop.runs <= 0)
       continue;
-    double tensor = 0, filled = 0, loaded = 0, stored = 0, boxes = 0;
+    double tensor = 0, filled = 0, loaded = 0, stored = 0, boxes = 0, mostKept = 0;
     for (const DotWork &dot : loop.dots)
       tensor += getDotTime(dot, loop);
     for (const AccessWork &access : loop.accesses) {
       boxes += access.feedsDot ? access.count * access.boxes : 0;
-      double bytes = access.count * getLoadedBytes(access) * (1 - getKept(number, access));
+      double kept = getKept(number, access);
+      mostKept = std::max(mostKept, kept);
+      double bytes = access.count * getLoadedBytes(access) * (1 - kept);
       (access.isStore    ? stored
        : access.feedsDot ? filled
                          : loaded) += access.feedsDot ? bytes : bytes * access.useful;
@@ -352,7 +356,7 @@ ProgramTime Estimator::getProgramTime() const {
                        (loaded > 0 ? loadLatency : 0)) +
               loop.runs * latency;
     } else {
-      chain = trips * (loaded + filled > 0 ? loadLatency : 0) + computing;
+      chain = trips * ((loaded + filled > 0 ? loadLatency : 0) + mostKept * keptTime) + computing;
     }
     bool ahead =
         (resources.bulkCopies || (resources.asyncCopies && resources.stages > 1)) && inLoop;
@@ -405,7 +409,8 @@ double Estimator::getKept(size_t loop, const AccessWork &access) const {
 }
 
 /// How much of what a loop reads is still in L2 from an earlier loop of the same programs: all
-/// where what the programs that run at once have read since fits, with room for what else passes.
+/// where what the programs that run at once have read since fits. Measured on an H100, whose two
+/// halves of L2 both keep what multiprocessors of both sides read, and which writes pass, too.
 double Estimator::getReread(size_t loop, const AccessWork &access, double concurrent) const {
   int before = findEarlierLoop(work, loop, access);
   if (before < 0)
@@ -413,7 +418,7 @@ double Estimator::getReread(size_t loop, const AccessWork &access, double concur
   double read = 0;
   for (const AccessWork &each : work.loops[before].accesses)
     read += each.tileBytes * each.useful * each.count;
-  constexpr double whole = 0.6, none = 1.2; // of the cache
+  constexpr double whole = 0.2, none = 0.8; // of the cache
   double share = read * concurrent / double(target.cacheBytes);
   return std::clamp((none - share) / (none - whole), 0.0, 1.0);
 }

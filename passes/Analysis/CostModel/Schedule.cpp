@@ -321,7 +321,7 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   need.trips = int64_t(std::ceil(trips));
   need.mostTrips = std::max<int64_t>(need.trips, 1);
   need.programs = std::max<int64_t>(found.need.programs, 1);
-  need.bytesInFlight = target.memory / double(target.processors) * loadLatency * 1e3;
+  need.bytesInFlight = getBytesInFlight(getCard(*target.target)); // passes know no other card
   found.keptTrips = gpu::chooseKeptTrips(need, target.target->limits).trips;
   // Rows of one block stay in registers.
   if (need.trips > 1)

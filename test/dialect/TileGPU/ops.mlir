@@ -114,3 +114,16 @@ func.func @reductions(%a: tensor<4x4xf32, #tile_gpu.linear<shape = [4, 4], regis
       : (tensor<4xf32, #tile_gpu.linear<shape = [4], register = [], lane = [], warp = [[1], [2]]>>) -> f32
   return %m : f32
 }
+
+#own = #tile_gpu.linear<shape = [256], register = [[1], [2], [4]], lane = [[8], [16], [32], [64], [128]], warp = []>
+// CHECK-LABEL: func @private
+func.func @private(%t: tensor<256xf16, #own>) -> tensor<256xf16, #own> {
+  %c0 = arith.constant 0 : index
+  %s = tile_gpu.local_slots : !tile_gpu.slots<2, !tile_gpu.memdesc<128xi32, #tile_gpu.shared<order = [0], swizzle = 0>>>
+  %m = tile_gpu.slot %s[%c0] : !tile_gpu.slots<2, !tile_gpu.memdesc<128xi32, #tile_gpu.shared<order = [0], swizzle = 0>>>
+  // CHECK: tile_gpu.private_store %{{.*}} into %[[M:.*]] : tensor<256xf16, #{{.*}}>, <128xi32
+  tile_gpu.private_store %t into %m : tensor<256xf16, #own>, !tile_gpu.memdesc<128xi32, #tile_gpu.shared<order = [0], swizzle = 0>>
+  // CHECK: tile_gpu.private_load %[[M]] : <128xi32
+  %r = tile_gpu.private_load %m : !tile_gpu.memdesc<128xi32, #tile_gpu.shared<order = [0], swizzle = 0>> -> tensor<256xf16, #own>
+  return %r : tensor<256xf16, #own>
+}
