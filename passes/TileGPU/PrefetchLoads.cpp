@@ -84,11 +84,14 @@ static bool hasProducer(KernelOp kernel) {
   return kernel.getBody().walk([](TmaFetchOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
 
-/// True for a loop without others in it whose operations all work on registers.
+/// True for a loop without others in it whose operations all work on registers, or on what each
+/// thread keeps for itself.
 static bool isPlain(scf::ForOp loop) {
   if (loop->getParentOfType<WarpSpecializeOp>())
     return false;
   WalkResult result = loop.getBody()->walk([](Operation *op) {
+    if (isa<SlotOp, PrivateStoreOp, PrivateLoadOp>(op))
+      return WalkResult::advance();
     auto isMemory = [](Type type) { return isa<MemDescType>(type); };
     bool bad = isa<LoopLikeOpInterface>(op) || llvm::any_of(op->getOperandTypes(), isMemory) ||
                llvm::any_of(op->getResultTypes(), isMemory);
