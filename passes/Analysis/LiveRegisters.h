@@ -12,6 +12,11 @@ namespace tile {
 /// who holds them.
 int64_t countLiveRegisters(KernelOp kernel);
 
+/// Registers that a thread of so many warps takes beside these where rows begin anywhere: elements
+/// that arrive one by one have a register each until they are used, and the loads their conditions.
+/// 0 where a version of the kernel is for aligned rows, or makes no difference.
+int64_t countUnevenRegisters(KernelOp kernel, int64_t warps);
+
 } // namespace tile
 
 #endif

@@ -9,6 +9,8 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <map>
+
 using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
@@ -213,6 +215,33 @@ static unsigned countWgmmaWarps(ArrayRef<Extents> dots) {
   return numWarps;
 }
 
+/// How often an operation is done, for comparisons: loops make many trips.
+static int64_t getWeight(Operation *op) {
+  constexpr int64_t trips = 16, most = 1 << 20;
+  int64_t weight = 1;
+  for (auto loop = op->getParentOfType<LoopLikeOpInterface>(); loop && weight < most;
+       loop = loop->getParentOfType<LoopLikeOpInterface>())
+    weight *= trips;
+  return weight;
+}
+
+/// Bits of the narrowest type that is moved, or of the narrowest of which there is much: what a
+/// thread has of wider ones would lie apart from its neighbours' in each access, and a store would
+/// write half a sector, for a mask of bytes beside numbers of 32 bits.
+static unsigned getNarrowest(const std::map<unsigned, int64_t> &moves, bool byAll) {
+  constexpr int64_t much = 4; // at least this part of all that is moved
+  unsigned widest = 128;
+  int64_t all = 0, seen = 0;
+  for (auto [bits, moved] : moves)
+    all += moved;
+  for (auto [bits, moved] : moves) {
+    seen += moved;
+    if (byAll || much * seen >= all)
+      return bits;
+  }
+  return widest;
+}
+
 /// Operations of a function that takes longer than the exchange of what it combines.
 static constexpr int64_t longFunction = 8;
 
@@ -223,7 +252,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   shape.target = target;
 
   int64_t largest = 1, largestMoved = 1, longest = 1, dotElements = 0;
-  unsigned narrowest = 128;
+  std::map<unsigned, int64_t> moves; // bits of all elements moved, by those of one
   bool loops = false, reduces = false, reducesRows = false, reducesOthers = false,
        transposes = false, exchanges = false, joins = false, joinsOthers = false;
   SmallVector<Extents> wgmma;
@@ -249,7 +278,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     else if (auto scatter = dyn_cast<ScatterOp>(op))
       moved = scatter.getValue().getType();
     if (auto type = dyn_cast_or_null<RankedTensorType>(moved)) {
-      narrowest = std::min(narrowest, getElementBits(type.getElementType()));
+      unsigned bits = getElementBits(type.getElementType());
+      moves[bits] += bits * type.getNumElements() * getWeight(op);
       largestMoved = std::max(largestMoved, type.getNumElements());
       for (int64_t extent : type.getShape())
         longest = std::max(longest, extent);
@@ -269,7 +299,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     }
   });
   // Elements in 16 bytes of the narrowest type that is moved.
-  unsigned vector = std::max(1u, 128 / narrowest);
+  unsigned vector = std::max(1u, 128 / getNarrowest(moves, dotElements || transposes));
   if (auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName))
     shape.numWarps = requested.getInt();
   else if (auto consumers = kernel->getAttrOfType<IntegerAttr>(consumersName);

@@ -160,7 +160,9 @@ static int64_t chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTarge
   const GPUCard &card = getCard(target);
   KeptNeed need;
   need.threads = getBlockThreads(kernel, target.limits);
-  need.registers = countLiveRegisters(kernel) + otherRegisters;
+  need.registers = countLiveRegisters(kernel) +
+                   countUnevenRegisters(kernel, need.threads / target.limits.warpThreads) +
+                   otherRegisters;
   for (const Kept &each : rows.tiles)
     need.tripBytes += each.bytes;
   need.fixedBytes = planBytesBesideFetches(kernel).value_or(0);

@@ -9,6 +9,7 @@
 #include "passes/Analysis/CostModel/OverlappingLoads.h"
 #include "passes/Analysis/CostModel/TargetLimits.h"
 #include "passes/Analysis/IndexEvaluation.h"
+#include "passes/Analysis/LiveRegisters.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/PartCount.h"
@@ -438,6 +439,8 @@ KernelWork Counter::run() {
   for (const LoopWork &loop : work.loops)
     llvm::append_range(dots, loop.dots);
   work.live = countLiveRegisters(kernel, dots);
+  for (auto [number, registers] : llvm::enumerate(work.uneven))
+    registers = double(countUnevenRegisters(kernel, int64_t(1) << number));
   return work;
 }
 

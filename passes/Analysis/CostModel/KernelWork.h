@@ -88,6 +88,7 @@ struct KernelWork {
   std::vector<LoopWork> loops;     ///< the body first
   std::vector<double> tensorBytes; ///< by parameter; 0: a scalar, or not known
   LiveRegisters live{};            ///< that tiles take at once
+  LiveRegisters uneven{};          ///< beside these, where rows begin anywhere
   int64_t ownWarps = 4;            ///< what the compiler chooses without being asked
   bool isFast = false;             ///< fp("fast")
 };

@@ -1,4 +1,5 @@
 // How many registers tiles take at once: MLIR's liveness, with what registers do not hold left out.
+#include "dialect/VersionNames.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/KernelWork.h"
 #include "passes/Analysis/LiveRegisters.h"
@@ -227,4 +228,18 @@ LiveRegisters countLiveRegisters(KernelOp kernel, ArrayRef<DotWork> dots) {
 
 int64_t tile::countLiveRegisters(KernelOp kernel) {
   return int64_t(std::ceil(cost::PressureCounter(kernel, {}, /*hasLayouts=*/true).run().front()));
+}
+
+int64_t tile::countUnevenRegisters(KernelOp kernel, int64_t warps) {
+  constexpr int64_t conditions = 12, word = 32, warpThreads = 32;
+  if (!kernel->hasAttr(unevenName))
+    return 0;
+  int64_t most = 0; // bits that the largest tile leaves free of one register an element
+  kernel.getBody().walk([&](LoadOp load) {
+    if (auto type = dyn_cast<RankedTensorType>(load.getType())) {
+      int64_t bits = gpu::getElementBits(type.getElementType());
+      most = std::max(most, type.getNumElements() * std::max<int64_t>(0, word - bits));
+    }
+  });
+  return most ? most / (word * warpThreads * std::max<int64_t>(warps, 1)) + conditions : 0;
 }

@@ -105,8 +105,8 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
                               const TargetLimits &target, Resources &found) {
   size_t size = std::min<size_t>(llvm::Log2_64(uint64_t(std::max<int64_t>(found.warps, 1))),
                                  work.live.size() - 1);
-  found.registers =
-      int64_t(work.live[size]) + getOtherRegisters(work, found.warps, found.bulkCopies);
+  found.registers = int64_t(work.live[size] + work.uneven[size]) +
+                    getOtherRegisters(work, found.warps, found.bulkCopies);
   found.need.warps = found.launched;
   found.need.registers = int64_t(work.live[size]);
   int64_t requested = schedule.occupancy.value_or(1);
