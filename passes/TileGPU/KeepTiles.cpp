@@ -170,10 +170,6 @@ static int64_t chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTarge
   need.mostTrips = getMostTrips(rows.loops.front(), rows.step);
   need.programs = countPrograms(kernel, card).all;
   need.bytesInFlight = getBytesInFlight(card);
-  if (const char *forced = getenv("TILE_KEEP"))
-    return std::min<int64_t>(
-        {atoi(forced), need.mostTrips,
-         (getSharedLimit(target.limits, 1) - need.fixedBytes) / need.tripBytes});
   return chooseKeptTrips(need, target.limits).trips;
 }
 

@@ -4,7 +4,7 @@
 // Padding that is a constant: registers begin with it, two elements of 16 bits in each. What is not
 // known, or wider, is selected.
 // CHECK-LABEL: func.func @padding
-// CHECK: llvm.inline_asm {{.*}}"mov.b32 $0, 4227922944; mov.b32 $1, 4227922944;{{.*}} ld.global.nc.v4.b32
+// CHECK: llvm.inline_asm {{.*}}"mov.b32 $0, 4227922944; mov.b32 $1, 4227922944;{{.*}} ld.global.nc.v2.b32
 // CHECK-NOT: arith.select
 // CHECK: llvm.inline_asm {{.*}}"mov.b32 $0, 0; {{.*}} ld.global.nc.v4.b32
 // CHECK: arith.select

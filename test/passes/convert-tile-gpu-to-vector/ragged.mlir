@@ -29,12 +29,13 @@
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 tile.kernel @ragged
   params [#tile.param<"x", in, align = 16>, #tile.param<"b", in, align = 16>, #tile.param<"p", scalar, align = 1>,
-          #tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>] dims [#N] constexprs []
+          #tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>,
+          #tile.param<"c", out, align = 16>, #tile.param<"d", out, align = 16>] dims [#N] constexprs []
   grid {
-  ^bb0(%x: !tile.ptr<f16>, %b: !tile.ptr<i8>, %p: i8, %y: !tile.ptr<f16>, %z: !tile.ptr<f32>):
+  ^bb0(%x: !tile.ptr<f16>, %b: !tile.ptr<i8>, %p: i8, %y: !tile.ptr<f16>, %z: !tile.ptr<f32>, %c: !tile.ptr<i8>, %d: !tile.ptr<i8>):
     tile.yield
   } body {
-  ^bb0(%x: !tile.ptr<f16>, %b: !tile.ptr<i8>, %p: i8, %y: !tile.ptr<f16>, %z: !tile.ptr<f32>):
+  ^bb0(%x: !tile.ptr<f16>, %b: !tile.ptr<i8>, %p: i8, %y: !tile.ptr<f16>, %z: !tile.ptr<f32>, %c: !tile.ptr<i8>, %d: !tile.ptr<i8>):
     %n = tile.dim #N
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
@@ -43,6 +44,8 @@ tile.kernel @ragged
     %bv = tile.view %b[%n] strides [%c1] : !tile.ptr<i8> -> !tile.view<?xi8>
     %yv = tile.view %y[%n] strides [%c1] : !tile.ptr<f16> -> !tile.view<?xf16>
     %zv = tile.view %z[%n] strides [%c1] : !tile.ptr<f32> -> !tile.view<?xf32>
+    %cv = tile.view %c[%n] strides [%c1] : !tile.ptr<i8> -> !tile.view<?xi8>
+    %dv = tile.view %d[%n] strides [%c1] : !tile.ptr<i8> -> !tile.view<?xi8>
     %h = tile.load %xv[%c0] pad %zero : f16 {sizes = array<i64: 2048>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : !tile.view<?xf16> -> tensor<2048xf16>
     %i = tile.load %bv[%c0] pad %p : i8 {sizes = array<i64: 2048>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : !tile.view<?xi8> -> tensor<2048xi8>
     %f = arith.sitofp %i : tensor<2048xi8> to tensor<2048xf16>
@@ -50,6 +53,9 @@ tile.kernel @ragged
     %w = arith.extf %s : tensor<2048xf16> to tensor<2048xf32>
     tile.store %s, %yv[%c0] {sizes = array<i64: 2048>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<2048xf16>, !tile.view<?xf16>
     tile.store %w, %zv[%c0] {sizes = array<i64: 2048>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<2048xf32>, !tile.view<?xf32>
+    // Enough bytes that a thread has 16 of them.
+    tile.store %i, %cv[%c0] {sizes = array<i64: 2048>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<2048xi8>, !tile.view<?xi8>
+    tile.store %i, %dv[%c0] {sizes = array<i64: 2048>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: false>} : tensor<2048xi8>, !tile.view<?xi8>
     tile.return
   }
 }
