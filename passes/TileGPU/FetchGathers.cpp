@@ -42,6 +42,7 @@ namespace {
 
 /// Registers of the producer's threads at least, and of the consumers' beside their tiles.
 constexpr int64_t producerRegisters = 56, besideTiles = 38;
+constexpr int64_t warpsOfWarpgroup = 4, bitsOfByte = 8;
 
 /// Why the producer's threads cannot copy for the kernel; empty if they can.
 std::string whyNoProducer(KernelOp kernel, const GPULimits &limits) {
@@ -61,13 +62,13 @@ std::string whyNoProducer(KernelOp kernel, const GPULimits &limits) {
   if (kernel->hasAttr(maxRegistersName))
     return "the source fixes the registers of a thread";
   FailureOr<int64_t> warps = getLaunchedWarps(kernel);
-  if (failed(warps) || *warps % 4)
+  if (failed(warps) || *warps % warpsOfWarpgroup)
     return "the warps that compute are not in fours";
   auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
   int64_t blocks = occupancy ? occupancy.getInt() : 1;
-  if ((*warps > 4 || blocks > 1) &&
+  if ((*warps > warpsOfWarpgroup || blocks > 1) &&
       countLiveRegisters(kernel) + besideTiles >
-          getConsumerRegisters(limits, *warps / 4, blocks, producerRegisters))
+          getConsumerRegisters(limits, *warps / warpsOfWarpgroup, blocks, producerRegisters))
     return "the threads that compute would have too few registers";
   return "";
 }
@@ -85,7 +86,7 @@ std::string whyNoFill(Op load, LocalAllocOp alloc, const DivisibilityAnalysis &d
     return "its memory may be written while the kernel runs";
   if (load.getMask())
     return "it has a mask";
-  if (type.getElementType().isIntOrFloat() && type.getElementTypeBitWidth() < 8)
+  if (type.getElementType().isIntOrFloat() && type.getElementTypeBitWidth() < bitsOfByte)
     return "its elements are parts of bytes";
   if constexpr (std::is_same_v<Op, GatherOp>)
     if (!llvm::all_of(load.getPositions(), canProducerCompute))
