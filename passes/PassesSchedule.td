@@ -147,7 +147,7 @@ def TileGPUFitLaunch : Pass<"tile-gpu-fit-launch", "::mlir::ModuleOp"> {
 }
 
 def TileGPUMulticast : Pass<"tile-gpu-multicast", "::mlir::ModuleOp"> {
-  let summary = "load tiles that neighbouring programs share once for clusters of two or four blocks";
+  let summary = "load tiles that neighbouring programs share once for a cluster of two or four";
   let description = [{
     For kernels `with cluster(2)`: a `tile_gpu.tma_fetch` whose coordinates and control flow are the
     same in both programs of a pair is marked `multicast`, its tensor map cut to what half a tile

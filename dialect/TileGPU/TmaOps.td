@@ -103,10 +103,10 @@ def TileGPU_TmaFetchOp : TileGPU_Op<"tma_fetch",
     `coordinates` are the first element's position in the tensor, one for each dimension in the
     order of the map. The tile's fastest dimension is the map's; its other dimensions of extent
     above 1 follow in the map's order. tile-gpu-specialize-warps turns it into a tma_load by the
-    producer. With `multicast` two blocks of a cluster fetch the same tile: those whose ranks differ in
-    the bit `across`, 1 where it is left out or 2. Where `once` is true nobody in the launch reads
-    these bytes later, so that the second-level cache need not keep them. Where `when` is there and
-    false nothing is copied: the memory is for others to fill.
+    producer. With `multicast` two blocks of a cluster fetch the same tile: those whose ranks differ
+    in the bit `across`, 1 where it is left out or 2. Where `once` is true nobody in the launch
+    reads these bytes later, so that the second-level cache need not keep them. Where `when` is
+    there and false nothing is copied: the memory is for others to fill.
     ```mlir
     %m = tile_gpu.tma_fetch %d [%k, %m]
         : !tile_gpu.memdesc<128x64xf16, #tile_gpu.shared<order = [1, 0], swizzle = 128>>

@@ -381,36 +381,25 @@ struct LowerTmaLoad : OpConversionPattern<TmaLoadOp> {
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
     auto cluster =
         LLVM::LLVMPointerType::get(getContext(), unsigned(NVVM::NVVMMemorySpace::SharedCluster));
-    // Of a tile for two blocks of a cluster, the second one copies the second half of the boxes.
-    // The barrier of a block counts all bytes of the tile, those that the other block's copies
-    // bring, too.
+    // Of a tile for two blocks of a cluster, each copies one half of the boxes and counts all.
     size_t copies = boxes->size();
     Value second, mask;
     if (op.getMulticast()) {
-      auto function = op->getParentOfType<func::FuncOp>();
-      bool pairs = function->getAttrOfType<IntegerAttr>(blocksOfClusterName).getInt() == 2;
-      int64_t across = int64_t(op.getAcross().value_or(1));
       if (copies % 2)
         return op.emitError("internal: expected a tile made of an even number of boxes, found ")
                << copies;
       copies /= 2;
+      auto across = int32_t(op.getAcross().value_or(1));
       Value rank = NVVM::BlockInClusterIdXOp::create(rewriter, loc, rewriter.getI32Type());
-      Value place = rank, own = constantI32(rewriter, loc, 0);
-      if (!pairs) {
-        place = arith::AndIOp::create(rewriter, loc, rank, constantI32(rewriter, loc, across));
-        own = arith::XOrIOp::create(rewriter, loc, rank, place);
-      }
+      Value place = arith::AndIOp::create(rewriter, loc, rank, constantI32(rewriter, loc, across));
+      Value first = arith::XOrIOp::create(rewriter, loc, rank, place);
       second = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne, place,
                                      constantI32(rewriter, loc, 0));
-      // Bits of the blocks that get the bytes, at the same offset of their shared memory, where the
-      // barrier is signalled as well: the pair's, from its first block's on.
-      int64_t pair = 1 | 1 << across;
-      mask = pairs
-                 ? arith::ConstantIntOp::create(rewriter, loc, pair, 16).getResult()
-                 : arith::TruncIOp::create(
-                       rewriter, loc, rewriter.getI16Type(),
-                       arith::ShLIOp::create(rewriter, loc, constantI32(rewriter, loc, pair), own))
-                       .getResult();
+      // Bits of the two blocks that get the bytes, at the same offset of their shared memory, where
+      // the barrier is signalled as well.
+      mask =
+          arith::ShLIOp::create(rewriter, loc, constantI32(rewriter, loc, 1 | 1 << across), first);
+      mask = arith::TruncIOp::create(rewriter, loc, rewriter.getI16Type(), mask);
     }
     auto choose = [&](int64_t own, int64_t other) -> Value {
       return arith::SelectOp::create(rewriter, loc, second, constantI32(rewriter, loc, other),
