@@ -158,6 +158,12 @@ def scalarBits(value, dtype, what):
     """Bits of a Python or NumPy number in `dtype`."""
     if value is None:
         raise TypeError(f"{what} is None, expected a number of {dtype}")
+    # float() would take the text of a number, and an array is one where it has one element.
+    if isinstance(value, (str, bytes, bytearray)):
+        raise TypeError(f"{what} is of type {type(value).__name__}, expected a number of {dtype}")
+    if getattr(value, "ndim", 0):
+        shape = ", ".join(map(str, value.shape))
+        raise TypeError(f"{what} is an array of shape [{shape}], expected a number of {dtype}")
     width = _SIGNED.get(dtype) or _UNSIGNED.get(dtype)
     if width:
         try:

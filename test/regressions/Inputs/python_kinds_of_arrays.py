@@ -41,6 +41,14 @@ class Kinds(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "'x' is of type float32, expected a tensor"):
             self.scale(numpy.float32(2), 2.0)
 
+    def testNoNumbers(self):
+        for value, kind in (("2", "str"), (b"2", "bytes")):
+            with self.assertRaisesRegex(TypeError, f"'a' is of type {kind}, expected a number"):
+                self.scale(self.x, value)
+        count = tile.compile("kernel c(x: in f32[N], y: out f32[N], n: i32) { y[0] = n as f32; }")
+        with self.assertRaisesRegex(TypeError, r"'n' is an array of shape \[3, 4\], expected a"):
+            count(self.x[0], self.x)
+
     def testMasks(self):
         masked = numpy.ma.masked_array(self.x)
         self.assertTrue((self.scale(masked, 2.0) == 2 * self.x).all())
