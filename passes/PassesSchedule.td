@@ -426,7 +426,9 @@ def TileGPUAllocateShared : Pass<"tile-gpu-allocate-shared", "::mlir::ModuleOp">
     Every operation that needs shared memory gets its place as `tile_gpu.offset`:
     `tile_gpu.local_alloc` from there to the last use of its memory, conversions of layouts and
     reductions across warps for themselves alone. What is never needed at the same time shares
-    bytes. The kernel's total is its `tile_gpu.shared_bytes`; more than the GPU has is an error.
+    bytes. Where that is more than the GPU has, the largest conversions go in rounds
+    (`tile_gpu.rounds`), through half of the bytes or less. The kernel's total is its
+    `tile_gpu.shared_bytes`; more than the GPU has then is an error.
   }];
 }
 
