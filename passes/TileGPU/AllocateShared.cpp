@@ -88,12 +88,18 @@ static bool isInLoop(Operation *op) {
   return op->getParentOfType<LoopLikeOpInterface>() != nullptr;
 }
 
+bool tile::gpu::isWholeInWarps(ConvertLayoutOp op) {
+  LinearLayout source = getLayout(op.getSource().getType());
+  return op.getType().getRank() == 1 &&
+         getReplicaBits(source).size() == source.getNumBits(InDim::Warp) &&
+         op.getSharedNeed().use == SharedUse::ScratchWarp;
+}
+
 bool tile::gpu::keepsScratch(Operation *op) {
   constexpr int64_t small = 4096;
-  if (!isa<ConvertLayoutOp>(op) || !isInLoop(op))
-    return false;
-  SharedNeed need = getSharedNeed(op);
-  return need.use == SharedUse::ScratchWarp && need.bytes <= small;
+  auto convert = dyn_cast<ConvertLayoutOp>(op);
+  return convert && isInLoop(op) && isWholeInWarps(convert) &&
+         convert.getSharedNeed().bytes <= small;
 }
 
 bool tile::gpu::isStoredOnce(Operation *op) { return isa<TmaStoreOp>(op) && !isInLoop(op); }

@@ -13,6 +13,7 @@
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/TileGPU/SharedLifetimes.h"
 
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 
@@ -73,11 +74,11 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
                                  ValueRange{distance});
     }
     // The warp's reads of the trip before end here, where no barrier orders them (keepsScratch).
-    if (withinWarp)
+    if (isWholeInWarps(op))
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     storeTile(rewriter, loc, adaptor.getSource(), source, scratch, base);
     // Warps exchange with no one else: the barrier would make them wait for each other.
-    if (withinWarp)
+    if (isWholeInWarps(op))
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     else
       BarrierOp::create(rewriter, loc);
