@@ -334,19 +334,30 @@ SharedNeed LocalAllocOp::getSharedNeed() {
   return {SharedUse::Allocates, bytes, layout.getAlignment()};
 }
 
+/// Bytes of a tile that a thread holds.
+static int64_t getHeldBytes(RankedTensorType tile) {
+  return int64_t(getLayout(tile).getNumRegisters()) * getSharedElementBytes(tile.getElementType());
+}
+
+int64_t getPrivatePiece(RankedTensorType tile) {
+  for (int64_t piece : {16, 8, 4})
+    if (getHeldBytes(tile) % piece == 0)
+      return piece;
+  return 0;
+}
+
 int64_t getPrivateBytes(RankedTensorType tile) {
-  LinearLayout layout = getLayout(tile);
   constexpr int64_t warpThreads = 32;
-  int64_t held = int64_t(layout.getNumRegisters()) * getSharedElementBytes(tile.getElementType());
-  return held % privatePiece ? 0 : held * warpThreads * layout.getNumWarps();
+  return getPrivatePiece(tile) ? getHeldBytes(tile) * warpThreads * getLayout(tile).getNumWarps()
+                               : 0;
 }
 
 static LogicalResult verifyPrivate(Operation *op, RankedTensorType tile, MemDescType memory) {
   int64_t bytes = getPrivateBytes(tile);
   if (bytes && getSharedLayout(memory).getBytes() == bytes)
     return success();
-  return op->emitOpError() << "needs memory of " << bytes << " bytes, a multiple of "
-                           << privatePiece << " for each thread, found " << memory << " for "
+  return op->emitOpError() << "needs memory of " << bytes
+                           << " bytes, whole words of each thread, found " << memory << " for "
                            << tile;
 }
 

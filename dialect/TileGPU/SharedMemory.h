@@ -126,11 +126,12 @@ bool cutsRows(TensorMapAttr map);
 std::optional<llvm::SmallVector<int64_t>>
 matchTensorMap(TensorMapAttr map, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order);
 
+/// What a thread moves at a time of a tile that is its own, in bytes: 16, 8 or 4; 0 where its part
+/// is not whole words.
+int64_t getPrivatePiece(mlir::RankedTensorType tile);
 /// Bytes of all that the block's threads hold of a tile, copies included; 0 where a thread's part
-/// is not whole pieces of `privatePiece` bytes.
+/// is not whole words.
 int64_t getPrivateBytes(mlir::RankedTensorType tile);
-/// What a thread moves at a time of a tile that is its own.
-inline constexpr int64_t privatePiece = 16;
 
 /// What `op` does with shared memory of its own; nothing if it does not say so by
 /// SharedMemoryOpInterface.

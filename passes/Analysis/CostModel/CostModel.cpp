@@ -64,6 +64,7 @@ constexpr double keptTime = 0.15; ///< of a trip that reads what an earlier loop
 constexpr double rereadPrice =
     1.4;                           ///< of a byte that memory brings again for another loop: an H100
                                    ///< takes 1079 us for 2.5 GB of softmax, and 829 to copy them
+constexpr double busyWarps = 16;   ///< of a multiprocessor, with which it issues at its rate
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
 constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows that TMA fetches from
@@ -540,6 +541,11 @@ CostEstimate Estimator::run() {
   // not all of them.
   double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic,
          chain = rounds * program.chain;
+  // Results of one warp are not there when its next instruction wants them.
+  double resident = double(resources.blocks) * double(resources.launched);
+  if (resident < busyWarps &&
+      !llvm::any_of(work.loops, [](const LoopWork &loop) { return !loop.dots.empty(); }))
+    arithmetic *= std::sqrt(busyWarps / resident);
   if (resources.blocks > 1)
     chain = getNorm({tensor, arithmetic, chain}, 2.5);
   if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other

@@ -312,7 +312,7 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
       bytes += access.paddedBytes;
     }
   constexpr int64_t fixed = 512; // of reductions
-  if (seen.empty() || bytes < double(16 * found.threads))
+  if (seen.empty() || bytes < double(4 * found.threads))
     return;
   need.threads = found.threads;
   need.registers = std::min(found.registers, found.registerLimit);

@@ -96,14 +96,15 @@ struct LowerLocalLoad : OpConversionPattern<LocalLoadOp> {
 /// Where a thread's pieces lie of a tile that is its own: piece i of all threads side by side, so
 /// that a warp's access takes each bank once. `stride` bytes from one piece to the next.
 struct PrivatePlace {
-  PrivatePlace(OpBuilder &builder, Location loc, Value memory, RankedTensorType tile) {
+  PrivatePlace(OpBuilder &builder, Location loc, Value memory, RankedTensorType tile)
+      : bytes(getPrivatePiece(tile)) {
     LinearLayout layout = getLayout(tile);
     constexpr int64_t warpThreads = 32;
-    stride = privatePiece * warpThreads * layout.getNumWarps();
-    pieces = int64_t(layout.getNumRegisters()) * getSharedElementBytes(tile.getElementType()) /
-             privatePiece;
+    stride = bytes * warpThreads * layout.getNumWarps();
+    count =
+        int64_t(layout.getNumRegisters()) * getSharedElementBytes(tile.getElementType()) / bytes;
     Value offset = arith::MulIOp::create(builder, loc, getThreadId(builder, loc),
-                                         constantI32(builder, loc, privatePiece));
+                                         constantI32(builder, loc, bytes));
     base = LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory,
                                ArrayRef<LLVM::GEPArg>{offset});
   }
@@ -111,13 +112,11 @@ struct PrivatePlace {
     return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
                                ArrayRef<LLVM::GEPArg>{int32_t(piece * stride)});
   }
+  int64_t getWords() const { return bytes / 4; }
 
   Value base;
-  int64_t stride = 0, pieces = 0;
+  int64_t bytes, stride = 0, count = 0; ///< of a piece; from one to the next; pieces of a thread
 };
-
-/// Words of a piece.
-constexpr int64_t pieceWords = privatePiece / 4;
 
 struct LowerPrivateStore : OpConversionPattern<PrivateStoreOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -126,14 +125,14 @@ struct LowerPrivateStore : OpConversionPattern<PrivateStoreOp> {
     Location loc = op.getLoc();
     PrivatePlace place(rewriter, loc, adaptor.getMemory(), op.getSource().getType());
     Value words = vector::BitCastOp::create(
-        rewriter, loc, VectorType::get(place.pieces * pieceWords, rewriter.getI32Type()),
+        rewriter, loc, VectorType::get(place.count * place.getWords(), rewriter.getI32Type()),
         toStoredVector(rewriter, loc, adaptor.getSource()));
-    for (int64_t piece = 0; piece < place.pieces; ++piece) {
+    for (int64_t piece = 0; piece < place.count; ++piece) {
       SmallVector<int64_t> held;
-      for (int64_t word = 0; word < pieceWords; ++word)
-        held.push_back(piece * pieceWords + word);
+      for (int64_t word = 0; word < place.getWords(); ++word)
+        held.push_back(piece * place.getWords() + word);
       LLVM::StoreOp::create(rewriter, loc, takeElements(rewriter, loc, words, held),
-                            place.get(rewriter, loc, piece), privatePiece);
+                            place.get(rewriter, loc, piece), unsigned(place.bytes));
     }
     rewriter.eraseOp(op);
     return success();
@@ -146,14 +145,14 @@ struct LowerPrivateLoad : OpConversionPattern<PrivateLoadOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     PrivatePlace place(rewriter, loc, adaptor.getMemory(), op.getType());
-    auto pieceType = VectorType::get(pieceWords, rewriter.getI32Type());
+    auto pieceType = VectorType::get(place.getWords(), rewriter.getI32Type());
     SmallVector<Value> pieces;
     SmallVector<unsigned> positions;
-    for (int64_t piece = 0; piece < place.pieces; ++piece) {
-      pieces.push_back(LLVM::LoadOp::create(rewriter, loc, pieceType,
-                                            place.get(rewriter, loc, piece), privatePiece));
-      for (int64_t word = 0; word < pieceWords; ++word)
-        positions.push_back(unsigned(piece * pieceWords + word));
+    for (int64_t piece = 0; piece < place.count; ++piece) {
+      pieces.push_back(LLVM::LoadOp::create(
+          rewriter, loc, pieceType, place.get(rewriter, loc, piece), unsigned(place.bytes)));
+      for (int64_t word = 0; word < place.getWords(); ++word)
+        positions.push_back(unsigned(piece * place.getWords() + word));
     }
     VectorType held = getRegisterType(op.getType());
     Value stored =

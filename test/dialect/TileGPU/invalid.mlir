@@ -371,7 +371,7 @@ func.func @fill(%full: !tile_gpu.mbarrier, %when: i1, %v: !tile.view<?x?xf16>, %
 
 #rows = #tile_gpu.linear<shape = [256], register = [[1], [2], [4]], lane = [[8], [16], [32], [64], [128]], warp = []>
 func.func @private(%m: !tile_gpu.memdesc<64xi32, #tile_gpu.shared<order = [0], swizzle = 0>>) {
-  // expected-error @+1 {{needs memory of 512 bytes, a multiple of 16 for each thread}}
+  // expected-error @+1 {{needs memory of 512 bytes, whole words of each thread}}
   %a = tile_gpu.private_load %m : !tile_gpu.memdesc<64xi32, #tile_gpu.shared<order = [0], swizzle = 0>> -> tensor<256xf16, #rows>
   return
 }
