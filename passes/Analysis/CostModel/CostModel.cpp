@@ -64,7 +64,7 @@ constexpr double keptTime = 0.15; ///< of a trip that reads what an earlier loop
 constexpr double rereadPrice =
     1.4;                           ///< of a byte that memory brings again for another loop: an H100
                                    ///< takes 1079 us for 2.5 GB of softmax, and 829 to copy them
-constexpr double busyWarps = 16;   ///< of a multiprocessor, with which it issues at its rate
+constexpr double busyWarps = 12;   ///< of a multiprocessor, with which it issues at its rate
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
 constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows that TMA fetches from
@@ -127,7 +127,7 @@ private:
     return std::max(work.loops[loop].trips / std::max(work.loops[loop].runs, 1.0), 1.0);
   }
   double getReread(size_t loop, const AccessWork &access, double concurrent) const;
-  void addTraffic(CostEstimate &found) const;
+  double addTraffic(CostEstimate &found) const;
   void addRoofline(CostEstimate &found) const;
 
   const KernelWork &work;
@@ -427,8 +427,9 @@ double Estimator::getReread(size_t loop, const AccessWork &access, double concur
   return std::clamp((none - share) / (none - whole), 0.0, 1.0);
 }
 
-/// Bytes from memory and from L2.
-void Estimator::addTraffic(CostEstimate &found) const {
+/// Bytes from memory and from L2. Returns those that memory brings again for another loop.
+double Estimator::addTraffic(CostEstimate &found) const {
+  double again = 0;
   double concurrent =
       std::min(double(found.programs), double(target.processors * resources.blocks));
   for (const auto &[number, loop] : llvm::enumerate(work.loops))
@@ -447,9 +448,10 @@ void Estimator::addTraffic(CostEstimate &found) const {
         continue;
       }
       if (all <= 1.01 * whole) {
-        double missed = 1 - getReread(number, access, concurrent);
-        found.dramBytes +=
-            all * missed * (findEarlierLoop(work, number, access) < 0 ? 1 : rereadPrice);
+        double missed = all * (1 - getReread(number, access, concurrent));
+        found.dramBytes += missed;
+        if (findEarlierLoop(work, number, access) >= 0)
+          again += missed;
         continue;
       }
       // A tensor larger than the cache is read once by the programs that run at once.
@@ -478,6 +480,7 @@ void Estimator::addTraffic(CostEstimate &found) const {
         read = std::min(read, std::sqrt(whole * all));
       found.dramBytes += isKept ? whole : read;
     }
+  return again;
 }
 
 void Estimator::addRoofline(CostEstimate &found) const {
@@ -526,7 +529,7 @@ CostEstimate Estimator::run() {
   double slots = std::floor(countProcessors()) * double(resources.blocks);
   found.waves = double(found.programs) / slots;
   found.idle = found.programs ? 1 - found.waves / std::ceil(found.waves) : 0;
-  addTraffic(found);
+  double slowBytes = addTraffic(found) * (rereadPrice - 1);
   addRoofline(found);
 
   ProgramTime program = getProgramTime();
@@ -564,7 +567,7 @@ CostEstimate Estimator::run() {
     return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.tensorCores; });
   });
   const std::pair<const char *, double> parts[] = {
-      {"memory", found.dramBytes / target.memory * 1e-3},
+      {"memory", (found.dramBytes + slowBytes) / target.memory * 1e-3},
       {"L2", found.l2Bytes / target.cache * 1e-3},
       {onTensorCores ? "tensor cores" : "products", tensor},
       {"arithmetic", arithmetic},
