@@ -164,6 +164,9 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     // A thread that holds more in a trip has no registers left for groups, and other warps run
     // meanwhile; beside a producer they are few, and have registers.
     constexpr int64_t mostOfInnermost = 16, mostBesideProducer = 32;
+    // Of one divisor for all the reciprocal is computed once, and an element takes no register
+    // more.
+    constexpr int64_t mostOfOneDivisor = 32;
     // Beside a loop, as where attention ends, there is no such work: many divisions one after
     // another take as long as some trips, and the registers of the loop's own tiles are free. A few
     // are not worth the code.
@@ -180,8 +183,10 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
           return;
         int64_t size = cast<VectorType>(op.getType()).getNumElements();
         if (standsInnermost(op, function)) {
-          if (size > (function->hasAttr(tile::gpu::producerThreadsName) ? mostBesideProducer
-                                                                        : mostOfInnermost))
+          int64_t most = function->hasAttr(tile::gpu::producerThreadsName) ? mostBesideProducer
+                         : hasOneDivisor(op)                               ? mostOfOneDivisor
+                                                                           : mostOfInnermost;
+          if (size > most)
             return;
           innermost.push_back(op);
           elements += size;

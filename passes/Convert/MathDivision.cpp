@@ -149,6 +149,17 @@ static bool sharesDivisors(Value divisor, int64_t size) {
   return true;
 }
 
+bool hasOneDivisor(arith::DivFOp op) {
+  std::pair<Value, int64_t> first = getSource(op.getRhs(), 0);
+  DenseElementsAttr constant;
+  if (matchPattern(op.getRhs(), m_Constant(&constant)))
+    return constant.isSplat();
+  for (int64_t i = 1; i < cast<VectorType>(op.getType()).getNumElements(); ++i)
+    if (getSource(op.getRhs(), i) != first)
+      return false;
+  return true;
+}
+
 bool isExpandableDivision(arith::DivFOp op) {
   auto type = dyn_cast<VectorType>(op.getType());
   return type && type.getRank() == 1 && type.getElementType().isF32() &&

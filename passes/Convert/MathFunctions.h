@@ -49,6 +49,8 @@ Number expandRsqrt(Number x, Machine machine);
 /// Whether a division on the GPU is written out: of few f32, more than one, with the dividend 1 or
 /// divisors in common, which the flags do not let be approximate.
 bool isExpandableDivision(mlir::arith::DivFOp op);
+/// Whether all elements of such a division are divided by the same number.
+bool hasOneDivisor(mlir::arith::DivFOp op);
 /// Replaces such a division by operations with the same result.
 void expandDivision(mlir::arith::DivFOp op);
 

@@ -103,7 +103,7 @@ func.func @streams(%x: vector<4xf32>, %d: f32) -> vector<4xf32> {
   return %r : vector<4xf32>
 }
 
-// Warps beside a producer are few: 32 elements of a trip are four groups, of others none.
+// Warps beside a producer are few: 32 elements of a trip are four groups. 64 of others are none.
 // CHECK-LABEL: func.func @beside_producer
 // GPU-COUNT-4: scf.if
 // CHECK: return
@@ -118,11 +118,11 @@ func.func @beside_producer(%x: vector<32xf32>, %d: f32, %lane: i32) -> (vector<3
 // CHECK-LABEL: func.func @without_producer
 // CHECK-NOT: scf.if
 // CHECK: return
-func.func @without_producer(%x: vector<32xf32>, %d: f32, %lane: i32) -> (vector<32xf32>, i32) {
+func.func @without_producer(%x: vector<64xf32>, %d: f32, %lane: i32) -> (vector<64xf32>, i32) {
   %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
-  %all = vector.broadcast %d : f32 to vector<32xf32>
-  %r = arith.divf %x, %all : vector<32xf32>
-  return %r, %other : vector<32xf32>, i32
+  %all = vector.broadcast %d : f32 to vector<64xf32>
+  %r = arith.divf %x, %all : vector<64xf32>
+  return %r, %other : vector<64xf32>, i32
 }
 
 // More elements in all than code should grow by.
@@ -173,4 +173,16 @@ func.func @tanh(%x: vector<4xf32>, %y: f32) -> (vector<4xf32>, f32) {
   %0 = math.tanh %x : vector<4xf32>
   %1 = math.tanh %y : f32
   return %0, %1 : vector<4xf32>, f32
+}
+
+// One divisor for all takes no registers: 32 elements of a thread are written out, too.
+// CHECK-LABEL: func.func @one
+// GPU-COUNT-4: scf.if
+// GPU-NOT: scf.if
+// CPU-NOT: scf.if
+func.func @one(%x: vector<32xf32>, %s: f32, %lane: i32) -> (vector<32xf32>, i32) {
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %all = vector.broadcast %s : f32 to vector<32xf32>
+  %0 = arith.divf %x, %all : vector<32xf32>
+  return %0, %other : vector<32xf32>, i32
 }
