@@ -149,10 +149,6 @@ std::optional<int64_t> tile::gpu::getShiftedDim(LoadOp load, unsigned fastest) {
         alike.push_back(other);
   }
   constexpr unsigned few = 2; // a load more is as cheap as a longer way to memory
-  // Of four taps the edges, loads of their own, cost what the others save.
-  constexpr unsigned leastAlike = 5;
-  if (alike.size() < leastAlike)
-    return std::nullopt;
   for (LoadOp from : alike) {
     SmallVector<unsigned> beside(from.getTileShape().size());
     for (LoadOp to : alike)

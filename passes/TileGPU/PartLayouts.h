@@ -45,7 +45,7 @@ std::optional<LinearLayout> scanInRegisters(llvm::ArrayRef<int64_t> extents, uns
 
 /// The dimension of a loaded tile along which other loads of its block lie beside it, as the taps
 /// of a filter do; of several the one with most of them. None along `fastest`, the neighbours in
-/// memory, where products read tiles of the block, and of fewer than five loads in all.
+/// memory, and where products read tiles of the block.
 std::optional<int64_t> getShiftedDim(LoadOp load, unsigned fastest);
 
 /// A layout for loads that lie beside each other along `axis`: a thread has as many neighbours
