@@ -317,9 +317,9 @@ def TileGPUSpreadLoads : Pass<"tile-gpu-spread-loads", "::mlir::ModuleOp"> {
   let summary = "load a vector that all lanes of a warp need once a warp";
   let description = [{
     In innermost loops for which a producer will fetch: a load of one dimension whose every element
-    four lanes or more hold, 32 elements or more each, of memory that nothing writes. Lanes share
-    the elements out, at the beginning of the trip, and `tile_gpu.convert_layout` spreads them, by
-    way of shared memory of the warp's own.
+    four lanes or more hold, 16 elements or more each, of memory that nothing writes, behind a
+    product of the trip. Lanes share the elements out, at the beginning of the trip, and
+    `tile_gpu.convert_layout` spreads them, by way of shared memory of the warp's own.
     ```mlir
     %x = tile.load %v[%k] … -> tensor<128xf32, #by_columns>
     // becomes

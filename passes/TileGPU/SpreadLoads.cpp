@@ -29,7 +29,7 @@ using namespace tile;
 using namespace tile::gpu;
 
 /// Loads of a thread that are worth a way through shared memory, and how many lanes make each.
-static constexpr unsigned leastLoads = 32, leastLanes = 4;
+static constexpr unsigned leastLoads = 16, leastLanes = 4;
 
 /// The layout in which the lanes of a warp share the elements out; none where the vector is not one
 /// of those that every warp needs whole, and several lanes each element of.
@@ -48,6 +48,14 @@ static std::optional<LinearLayout> getSharedOut(RankedTensorType type) {
   for (int64_t bit = 1; bit < extent; bit *= 2)
     (inLanes.size() < lanes ? inLanes : registers).push_back({bit});
   return LinearLayout({extent}, registers, inLanes, layout.getBases(InDim::Warp));
+}
+
+/// True if a product of the trip is issued before: a load ahead of all of them has their time.
+static bool isBehindProduct(LoadOp load) {
+  for (Operation *op = load->getPrevNode(); op; op = op->getPrevNode())
+    if (isa<WgmmaOp>(op))
+      return true;
+  return false;
 }
 
 /// True for an innermost loop for which a producer will fetch.
@@ -84,7 +92,7 @@ struct TileGPUSpreadLoads : tile::impl::TileGPUSpreadLoadsBase<TileGPUSpreadLoad
         auto type = dyn_cast<RankedTensorType>(load.getType());
         std::optional<LinearLayout> layout = getSharedOut(type);
         llvm::SetVector<Operation *> needed;
-        if (!layout || load.getMask() || !readsConstantMemory(load) ||
+        if (!layout || !isBehindProduct(load) || load.getMask() || !readsConstantMemory(load) ||
             !llvm::all_of(load->getOperands(),
                           [&](Value operand) { return collect(loop, operand, needed); }))
           continue;

@@ -35,6 +35,7 @@ ALONE = {
     "that it does",
     "tile-gpu-prefetch-coordinates": "needs `persistent`, and places that come from tiles",
     "tile-gpu-schedule-tiles-dynamically": "needs `persistent`, and programs of unequal length",
+    "tile-gpu-spread-loads": "needs vectors that TMA cannot fetch, read behind a product",
     "tile-gpu-rescale-lazily": "needs factors that the source selects from 1 and something else",
     "tile-gpu-apply-loop-attributes": "answers `unroll(n)`, which no file asks for by itself",
 }
