@@ -21,6 +21,7 @@
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/ProducerDigits.h"
 #include "passes/TileGPU/ProducerSlice.h"
+#include "passes/TileGPU/RingGroups.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -44,36 +45,7 @@ constexpr int64_t warpsOfWarpgroup = 4;
 /// they cannot: the first that leaves consumers `besideTiles` beside their tiles, or the last.
 constexpr int64_t mapRegisters[] = {104, 88, 56}, besideTiles = 38;
 
-/// Fetches of one block that one operation waits for.
-struct Group {
-  SmallVector<TmaFetchOp> fetches;
-  Operation *firstUser = nullptr;
-  Operation *lastUser = nullptr; ///< after it nothing reads the tiles
-  bool perWarp = false;          ///< read by ordinary loads too: each warp gives the slot back
-  bool inLoop = false;
-  int64_t requested = 0; ///< stages that the source asks for; 0: none
-  Value ring;
-
-  int64_t getSlotBytes() const {
-    int64_t bytes = 0;
-    for (TmaFetchOp fetch : fetches)
-      bytes += llvm::alignTo(getSharedLayout(fetch.getType()).getBytes(), 1024);
-    return bytes;
-  }
-};
-
-/// Collects who reads `memory`, through the views of it, which come before their own views.
-void collectUsers(Value memory, SmallVectorImpl<Operation *> &users,
-                  SmallVectorImpl<Operation *> &views) {
-  for (Operation *user : memory.getUsers()) {
-    if (isa<MemDescPermuteOp, MemDescJoinOp>(user)) {
-      views.push_back(user);
-      collectUsers(user->getResult(0), users, views);
-    } else {
-      users.push_back(user);
-    }
-  }
-}
+using Group = RingGroup;
 
 class Specializer {
 public:
@@ -81,13 +53,12 @@ public:
       : kernel(kernel), target(target), limits(target.limits), builder(kernel) {}
 
   LogicalResult run() {
-    collectGroups();
-    joinVectors();
+    groups = collectRingGroups(kernel);
     if (groups.empty())
       return success();
     if (int64_t idle = countIdleWarps(kernel))
       kernel->setAttr(idleWarpsName, builder.getI64IntegerAttr(idle));
-    shareRings();
+    shareRings(groups);
     if (failed(chooseStages()))
       return failure();
     bool crowded = needsRegisters(), many = lacksRegisters();
@@ -133,213 +104,6 @@ public:
   }
 
 private:
-  void collectGroups() {
-    kernel.getBody().walk([&](TmaFetchOp fetch) {
-      Block *block = fetch->getBlock();
-      SmallVector<Operation *> users;
-      SmallVector<Operation *> views;
-      collectUsers(fetch.getResult(), users, views);
-      // The producer fills what no fetch brings.
-      llvm::erase_if(users, llvm::IsaPred<AsyncCopyOp>);
-      Operation *first = nullptr, *last = nullptr;
-      bool perWarp = false;
-      for (Operation *user : users) {
-        Operation *here = block->findAncestorOpInBlock(*user), *end = getCompletion(user, block);
-        if (!first || here->isBeforeInBlock(first))
-          first = here;
-        if (!last || last->isBeforeInBlock(end))
-          last = end;
-        // Clearing ends in a barrier.
-        perWarp |= !isa<WgmmaOp, ClearFromOp>(user);
-      }
-      if (!first) // nothing reads it
-        first = last = fetch;
-      Group *group = nullptr;
-      for (Group &known : groups)
-        if (known.firstUser == first && first != fetch)
-          group = &known;
-      if (!group) {
-        group = &groups.emplace_back();
-        group->firstUser = first;
-        group->lastUser = last;
-        for (Operation *parent = fetch->getParentOp(); parent != kernel;
-             parent = parent->getParentOp()) {
-          group->inLoop |= isa<scf::ForOp>(parent);
-          if (auto stages = parent->getAttrOfType<IntegerAttr>(stagesName);
-              stages && !group->requested)
-            group->requested = stages.getInt();
-        }
-        if (auto stages = kernel->getAttrOfType<IntegerAttr>(stagesName);
-            stages && !group->requested)
-          group->requested = stages.getInt();
-      }
-      group->fetches.push_back(fetch);
-      group->perWarp |= perWarp;
-      if (group->lastUser->isBeforeInBlock(last))
-        group->lastUser = last;
-    });
-  }
-
-  /// Vectors that are read right before a product come with its operands: one wait for both.
-  void joinVectors() {
-    for (size_t i = 0; i < groups.size();) {
-      bool vectors =
-          isa<LocalLoadOp>(groups[i].firstUser) && llvm::all_of(groups[i].fetches, isVector);
-      Group *next = vectors ? findNeighbour(groups[i]) : nullptr;
-      if (!next) {
-        ++i;
-        continue;
-      }
-      Group &vector = groups[i];
-      next->firstUser = vector.firstUser;
-      if (next->lastUser->isBeforeInBlock(vector.lastUser))
-        next->lastUser = vector.lastUser;
-      next->fetches.append(vector.fetches);
-      // As they stand in the text: the last one fills the slot.
-      llvm::sort(next->fetches, [](TmaFetchOp a, TmaFetchOp b) { return a->isBeforeInBlock(b); });
-      next->perWarp = true;
-      groups.erase(groups.begin() + i);
-      i = 0;
-    }
-  }
-
-  /// True for a fetch whose ring is not its own alone.
-  static bool isNumbered(TmaFetchOp fetch) {
-    return fetch->hasAttr(ringName) || fetch.getMulticast();
-  }
-  static bool isVector(TmaFetchOp fetch) {
-    return fetch.getType().getShape().size() == 1 && !isNumbered(fetch);
-  }
-
-  /// The group of the same block that is first used next, by a product or another such vector's
-  /// read, if only reads of fetched tiles stand before that.
-  Group *findNeighbour(const Group &group) {
-    for (Operation *op = group.firstUser->getNextNode(); op; op = op->getNextNode()) {
-      for (Group &other : groups)
-        if (other.firstUser == op && other.fetches[0]->getBlock() == op->getBlock() &&
-            llvm::none_of(other.fetches, isNumbered))
-          return isa<WgmmaOp>(op) || llvm::all_of(other.fetches, isVector) ? &other : nullptr;
-      if (!isMemoryEffectFree(op) && !isa<LocalLoadOp, TmaFetchOp>(op))
-        return nullptr;
-    }
-    return nullptr;
-  }
-
-  /// The loop around a fetch that is not the one over programs.
-  static bool isInInnerLoop(TmaFetchOp fetch) {
-    unsigned loops = 0;
-    bool persistent = fetch->getParentOfType<KernelOp>()->hasAttr(persistentGridName);
-    for (Operation *parent = fetch->getParentOp(); !isa<KernelOp>(parent);
-         parent = parent->getParentOp())
-      loops += isa<scf::ForOp>(parent);
-    return loops > unsigned(persistent);
-  }
-
-  /// Groups that use one ring: one, or those that a schedule has given the same numbers.
-  using Ring = SmallVector<Group *, 4>;
-
-  /// The rings of loops, but for those of clusters, in the order of the text.
-  SmallVector<Ring> collectRings() {
-    SmallVector<Ring> rings;
-    for (Group &group : groups) {
-      if (llvm::any_of(group.fetches, [](TmaFetchOp fetch) { return fetch.getMulticast(); }))
-        continue;
-      auto *ring = llvm::find_if(
-          rings, [&](const Ring &ring) { return haveSameNumbers(*ring.front(), group); });
-      if (ring == rings.end())
-        rings.push_back({&group});
-      else
-        ring->push_back(&group);
-    }
-    llvm::erase_if(rings, [](const Ring &ring) {
-      return llvm::none_of(ring,
-                           [](Group *group) { return isInInnerLoop(group->fetches.front()); });
-    });
-    return rings;
-  }
-
-  /// Loops that follow each other use one ring where they fetch the same kinds of tiles: the next
-  /// one's first tiles are on their way while the last one's are used, and no slot lies idle. What
-  /// a schedule fetches before and behind a loop belongs to the loop's ring.
-  void shareRings() {
-    int64_t number = 0;
-    for (Group &group : groups)
-      for (TmaFetchOp fetch : group.fetches)
-        if (auto taken = fetch->getAttrOfType<IntegerAttr>(ringName))
-          number = std::max(number, taken.getInt() + 1);
-    SmallVector<SmallVector<Ring>> sets;
-    for (Ring &ring : collectRings()) {
-      auto *set = llvm::find_if(sets, [&](ArrayRef<Ring> set) {
-        return llvm::all_of(set, [&](const Ring &other) { return mayShare(other, ring); });
-      });
-      if (set == sets.end())
-        sets.push_back({ring});
-      else
-        set->push_back(ring);
-    }
-    for (ArrayRef<Ring> set : sets) {
-      if (set.size() < 2)
-        continue;
-      for (const Ring &ring : set)
-        for (Group *group : ring)
-          for (auto [i, fetch] : llvm::enumerate(group->fetches))
-            fetch->setAttr(ringName, builder.getI64IntegerAttr(number + int64_t(i)));
-      number += int64_t(set.front().front()->fetches.size());
-    }
-  }
-
-  static bool haveSameNumbers(Group &a, Group &b) {
-    if (a.fetches.size() != b.fetches.size())
-      return false;
-    for (auto [one, other] : llvm::zip(a.fetches, b.fetches)) {
-      Attribute number = one->getAttr(ringName);
-      if (!number || number != other->getAttr(ringName))
-        return false;
-    }
-    return true;
-  }
-
-  /// True if the rings have the same tiles, and one is done with before the other begins: a slot
-  /// must not be held while another loop goes round the ring.
-  static bool mayShare(const Ring &a, const Ring &b) {
-    return llvm::all_of(a,
-                        [&](Group *one) {
-                          return llvm::all_of(b, [&](Group *other) {
-                            return haveSameTiles(*one, *other) && !areInOneLoop(*one, *other);
-                          });
-                        }) &&
-           (isBefore(a, b) || isBefore(b, a));
-  }
-
-  /// True for tiles of one trip, which each have their stages.
-  static bool areInOneLoop(Group &a, Group &b) {
-    return isInInnerLoop(a.fetches.front()) && isInInnerLoop(b.fetches.front()) &&
-           a.fetches.front()->getParentOfType<scf::ForOp>() ==
-               b.fetches.front()->getParentOfType<scf::ForOp>();
-  }
-
-  static bool haveSameTiles(Group &a, Group &b) {
-    if (a.requested != b.requested || a.fetches.size() != b.fetches.size())
-      return false;
-    for (auto [one, other] : llvm::zip(a.fetches, b.fetches))
-      if (one.getType() != other.getType())
-        return false;
-    return true;
-  }
-
-  /// True if the tiles of all of `a` are done with before the first one of `b` is fetched, in each
-  /// trip of the loops around both.
-  static bool isBefore(const Ring &a, const Ring &b) {
-    return llvm::all_of(a, [&](Group *one) {
-      return llvm::all_of(b, [&](Group *other) {
-        for (Operation *end = one->lastUser; !isa<KernelOp>(end); end = end->getParentOp())
-          if (Operation *begin = end->getBlock()->findAncestorOpInBlock(*other->fetches.front()))
-            return end != begin && end->isBeforeInBlock(begin);
-        return false;
-      });
-    });
-  }
-
   /// Leaves what no fetch brings to the producer, with all that only these copies need.
   static void dropFills(Block &consumer) {
     SmallVector<Operation *> fills;

@@ -144,6 +144,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
     populateFillPatterns(converter, patterns);
     populateWarpSpecializePatterns(converter, patterns);
     populateTmaPatterns(converter, patterns);
+    populateViewDescriptorPatterns(converter, patterns);
     populateWgmmaPatterns(converter, patterns);
     populateFunctionOpInterfaceTypeConversionPattern<func::FuncOp>(patterns, converter);
 

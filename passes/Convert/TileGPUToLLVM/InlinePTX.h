@@ -33,6 +33,13 @@ inline mlir::Value createCachePolicy(mlir::OpBuilder &builder, mlir::Location lo
       .getResult(0);
 }
 
+/// `pointer` moved by `offset` bytes, a constant or an i32.
+inline mlir::Value advance(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value pointer,
+                           mlir::LLVM::GEPArg offset) {
+  return mlir::LLVM::GEPOp::create(builder, loc, pointer.getType(), builder.getI8Type(), pointer,
+                                   llvm::ArrayRef<mlir::LLVM::GEPArg>{offset});
+}
+
 /// A pointer to shared memory as the 32-bit address that instructions take.
 inline mlir::Value sharedAddress(mlir::OpBuilder &builder, mlir::Location loc,
                                  mlir::Value pointer) {

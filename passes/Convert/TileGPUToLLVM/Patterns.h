@@ -61,6 +61,8 @@ void populateDebugPatterns(const mlir::TypeConverter &converter, mlir::RewritePa
 /// tile_gpu.mma.
 void populateMmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.descriptor, tma_load, tma_store, clear_from.
+void populateViewDescriptorPatterns(const mlir::TypeConverter &converter,
+                                    mlir::RewritePatternSet &patterns);
 void populateTmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);
 /// tile_gpu.wgmma and wgmma_wait.
 void populateWgmmaPatterns(const mlir::TypeConverter &converter, mlir::RewritePatternSet &patterns);

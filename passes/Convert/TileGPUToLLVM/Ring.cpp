@@ -19,8 +19,8 @@
 // full[s] counts one arrival (the producer's) and the bytes that copies bring; empty[s] counts each
 // group that reads: warpgroups, with per_warp warps, in a cluster those of all blocks that fill it.
 // In a ring whose slots the producer's threads fill (wide ring_fill) full[s] counts each of them,
-// too: it arrives when its copies are there. All of these threads then run the producer's side, wait
-// and move on; the first one alone starts copies by TMA, and each gives a scalar's slot back.
+// too: it arrives when its copies are there. All of these threads then run the producer's side,
+// wait and move on; the first one alone starts copies by TMA, and each gives a scalar's slot back.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
