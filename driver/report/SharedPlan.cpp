@@ -12,6 +12,13 @@ static std::string nameTile(gpu::MemDescType type) {
   return report::nameTile(type.getShape(), type.getElementType());
 }
 
+/// True of places for what a later loop reads again (tile-gpu-keep-tiles), not of loads ahead.
+static bool isKept(gpu::LocalSlotsOp slots) {
+  return llvm::any_of(slots->getUsers(), [](mlir::Operation *slot) {
+    return llvm::any_of(slot->getUsers(), llvm::IsaPred<gpu::PrivateStoreOp>);
+  });
+}
+
 /// A name, for people, of the data that an operation keeps in shared memory.
 static std::string nameContent(mlir::Operation *op) {
   if (auto ring = dyn_cast<gpu::RingOp>(op)) {
@@ -21,7 +28,7 @@ static std::string nameContent(mlir::Operation *op) {
     return text.empty() ? "ring of scalars" : "ring of " + text;
   }
   if (auto slots = dyn_cast<gpu::LocalSlotsOp>(op))
-    return "slots of " + nameTile(slots.getType().getTile());
+    return (isKept(slots) ? "kept tiles of " : "slots of ") + nameTile(slots.getType().getTile());
   if (auto alloc = dyn_cast<gpu::LocalAllocOp>(op))
     return nameTile(alloc.getType());
   std::string tile;

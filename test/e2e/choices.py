@@ -95,13 +95,16 @@ def main():
             seen.add(base)
             usable = [each["config"] for each in kernel["candidates"] if "ms" in each]
             shape = ",".join(f"{key}={value}" for key, value in kernel["shape"].items())
+            # A configuration may suit one of several head sizes alone.
+            size = re.search(r"_D_(\d+)", kernel["symbol"])
+            one = [f"-DD={size[1]}"] if size and not any("-DD=" in word for word in words) else []
             for config in usable[1 :: max(1, len(usable) // options.sample)][: options.sample]:
                 text = ",".join(f"{key}={value}" for key, value in sorted(config.items()))
                 source = next(each for each in [base, name] if each)
                 more, why = explain(
                     options.tilec,
                     path,
-                    words + ["--kernel", source, "--config", text, "--shape", shape],
+                    words + one + ["--kernel", source, "--config", text, "--shape", shape],
                 )
                 for each in more[:1]:
                     wrong = check(each)

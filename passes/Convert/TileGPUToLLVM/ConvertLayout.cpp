@@ -78,7 +78,7 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     storeTile(rewriter, loc, adaptor.getSource(), source, scratch, base);
     // Warps exchange with no one else: the barrier would make them wait for each other.
-    if (isWholeInWarps(op))
+    if (withinWarp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     else
       BarrierOp::create(rewriter, loc);

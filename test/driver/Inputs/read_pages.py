@@ -79,7 +79,7 @@ def readExplain(tilec, root, folder):
     # Memory, schedule, model, passes.
     check(
         document,
-        "ring of 256x64xf16",
+        "ring of 128x64xf16",
         "warpgroup 1",
         "tensor cores busy",
         "copies behind work",
