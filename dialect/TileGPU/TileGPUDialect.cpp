@@ -219,9 +219,20 @@ static const AttributeSpec specs[] = {
     {tensorMapsName, isListOfMaps, "an array of tensor maps", isFunction, aFunction},
 };
 
+/// Of a kernel that need not be verified.
+static bool hasNoAxes(KernelOp kernel) {
+  Region &grid = kernel.getGrid();
+  return !grid.empty() && !grid.front().empty() && grid.front().back().getNumOperands() == 0;
+}
+
 LogicalResult TileGPUDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
   if (failed(verifyAttribute(op, attribute, specs)))
     return failure();
+  // The last axis of the grid is that of the parts.
+  if (auto kernel = dyn_cast<KernelOp>(op);
+      kernel && attribute.getName() == splitPartsName && hasNoAxes(kernel))
+    return op->emitError() << "expected a grid with an axis for the parts of " << splitPartsName
+                           << ", found one without axes";
   auto schedule = dyn_cast<ScheduleAttr>(attribute.getValue());
   if (!schedule || op->getRegion(0).empty())
     return success();

@@ -49,3 +49,12 @@ tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.processors =
 
 // expected-error @below {{'tile_gpu.schedule' belongs on a loop}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.schedule = #tile_gpu.schedule<[(stage = 0, order = 0)]>} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @+1 {{expected a grid with an axis for the parts of tile_gpu.split_parts, found one without axes}}
+tile.kernel @parts params [] dims [] constexprs [] attributes {tile_gpu.split_parts = 2 : i64} grid {
+  tile.yield
+} body {
+  tile.return
+}
