@@ -211,8 +211,8 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   if (wgmma && distinct > std::max<int64_t>(rows / warpRows, 1))
     operations /= dot.usedColumns;
   // Instructions of 256 columns read 80 bytes of shared memory a clock, those of 128 columns 96, of
-  // 128 that it moves, those that copies bring included. Times show it of operands of 16 bits: i8
-  // was 4% faster by 128 columns.
+  // 128 that it moves, those that copies bring included. Times show it of operands of 16 bits; i8
+  // was faster by 128 columns.
   constexpr double widest = 256, narrow = 128;
   constexpr unsigned measuredBits = 16;
   if (wgmma && dot.bits == measuredBits && loop.dots.size() == 1 && loop.reduced <= 0 &&
