@@ -11,6 +11,7 @@
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"
+#include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -350,8 +351,7 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
       if (isNibble(element))
         return loadNibbles(op, access, width, count, mask, rewriter);
       auto pieceType = VectorType::get(width, stored);
-      Value whole = arith::ConstantOp::create(rewriter, loc,
-                                              rewriter.getZeroAttr(VectorType::get(count, stored)));
+      SmallVector<Value> pieces;
       Value padStored;
       if (!fill)
         padStored = toStored(
@@ -367,10 +367,9 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
                                 op.getCache(), fill.value_or(0));
         if (!fill && predicate)
           piece = arith::SelectOp::create(rewriter, loc, predicate, piece, padStored);
-        whole = vector::InsertStridedSliceOp::create(
-            rewriter, loc, piece, whole, ArrayRef<int64_t>{int64_t(r)}, ArrayRef<int64_t>{1});
+        pieces.push_back(piece);
       }
-      return whole;
+      return joinPieces(rewriter, loc, pieces);
     };
     unsigned wide = std::min(mask ? 1 : getVectorWidth(op, vectorIfName), count);
     Value whole;
@@ -472,9 +471,8 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     // bytes.
     unsigned unit = std::clamp(4 * width, 8u, 32u), perUnit = width == 1 ? 1 : unit / 4;
     auto unitType = builder.getIntegerType(unit);
-    auto pieceType = VectorType::get(width / perUnit, unitType),
-         wholeType = VectorType::get(count / perUnit, unitType);
-    Value whole = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(wholeType));
+    auto pieceType = VectorType::get(width / perUnit, unitType);
+    SmallVector<Value> pieces;
     for (unsigned reg = 0; reg < count; reg += width) {
       Value piece = loadPiece(builder, loc, pieceType, access.address(reg), exists(reg), readOnly,
                               op.getCache());
@@ -483,10 +481,9 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
         piece =
             vector::BroadcastOp::create(builder, loc, pieceType, access.selectNibble(byte, reg));
       }
-      whole = vector::InsertStridedSliceOp::create(builder, loc, piece, whole,
-                                                   ArrayRef<int64_t>{int64_t(reg / perUnit)},
-                                                   ArrayRef<int64_t>{1});
+      pieces.push_back(piece);
     }
+    Value whole = joinPieces(builder, loc, pieces);
     if (width == 1)
       whole = arith::TruncIOp::create(builder, loc,
                                       VectorType::get(count, builder.getIntegerType(4)), whole);

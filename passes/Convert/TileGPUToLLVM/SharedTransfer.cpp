@@ -67,23 +67,31 @@ Value takeElements(OpBuilder &builder, Location loc, Value vector, ArrayRef<int6
 }
 
 /// By halves, so that LLVM sees a tree of log2(n) shuffles that undo what was packed, and not a
-/// chain of n inserts.
+/// chain of n inserts, each of them of the whole vector.
+Value joinPieces(OpBuilder &builder, Location loc, ArrayRef<Value> pieces) {
+  SmallVector<Value> level(pieces);
+  auto getLength = [](Value piece) { return cast<VectorType>(piece.getType()).getNumElements(); };
+  while (level.size() > 1) {
+    SmallVector<Value> next;
+    for (size_t i = 0; i + 1 < level.size(); i += 2) {
+      auto both =
+          llvm::to_vector(llvm::seq<int64_t>(0, getLength(level[i]) + getLength(level[i + 1])));
+      next.push_back(vector::ShuffleOp::create(builder, loc, level[i], level[i + 1], both));
+    }
+    if (level.size() % 2)
+      next.push_back(level.back());
+    level = std::move(next);
+  }
+  return level[0];
+}
+
 /// positions[i] says where element i of all pieces in a row belongs.
 Value joinPieces(OpBuilder &builder, Location loc, ArrayRef<Value> pieces,
                  ArrayRef<unsigned> positions) {
-  SmallVector<Value> level(pieces);
-  while (level.size() > 1) {
-    int64_t length = cast<VectorType>(level[0].getType()).getNumElements();
-    auto both = llvm::to_vector(llvm::seq<int64_t>(0, 2 * length));
-    SmallVector<Value> next;
-    for (size_t i = 0; i + 1 < level.size(); i += 2)
-      next.push_back(vector::ShuffleOp::create(builder, loc, level[i], level[i + 1], both));
-    level = std::move(next);
-  }
   SmallVector<int64_t> sources(positions.size(), 0);
   for (auto [source, position] : llvm::enumerate(positions))
     sources[position] = source;
-  return takeElements(builder, loc, level[0], sources);
+  return takeElements(builder, loc, joinPieces(builder, loc, pieces), sources);
 }
 
 //===--- Addresses --------------------------------------------------------===//

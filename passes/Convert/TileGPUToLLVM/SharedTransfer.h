@@ -17,8 +17,11 @@ mlir::Value fromStoredVector(mlir::OpBuilder &builder, mlir::Location loc, mlir:
 /// The registers `registers` of a vector, in this order.
 mlir::Value takeElements(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector,
                          llvm::ArrayRef<int64_t> registers);
-/// One vector of pieces of equal length (a power of two of them); element i of all pieces in a row
-/// becomes element positions[i]; positions that no piece has do not occur.
+/// One vector of pieces of equal length, one behind the other.
+mlir::Value joinPieces(mlir::OpBuilder &builder, mlir::Location loc,
+                       llvm::ArrayRef<mlir::Value> pieces);
+/// The same, but element i of all pieces in a row becomes element positions[i]; positions that no
+/// piece has do not occur.
 mlir::Value joinPieces(mlir::OpBuilder &builder, mlir::Location loc,
                        llvm::ArrayRef<mlir::Value> pieces, llvm::ArrayRef<unsigned> positions);
 
