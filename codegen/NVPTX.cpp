@@ -2,10 +2,16 @@
 #include "codegen/NVPTX.h"
 #include "codegen/Optimize.h"
 #include "codegen/Translate.h"
+#include "codegen/TruncateExtended.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/CodeGen/CodeGenTargetMachineImpl.h"
+#include "llvm/CodeGen/MachineModuleInfo.h"
+#include "llvm/CodeGen/Passes.h"
+#include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/PassRegistry.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/TargetParser/Triple.h"
@@ -127,6 +133,32 @@ static void requireStridesInBytes(std::string &text) {
     text.replace(at, older.size(), least.str());
 }
 
+/// What `addPassesToEmitFile` adds, and one pass of ours right ahead of LLVM's preparation for
+/// instruction selection. False if the backend cannot print PTX.
+static bool addBackend(TargetMachine &machine, legacy::PassManager &passes,
+                       raw_pwrite_stream &stream) {
+  auto &target = static_cast<CodeGenTargetMachineImpl &>(machine);
+  auto *functions = new MachineModuleInfoWrapperPass(&target);
+  TargetPassConfig *config = target.createPassConfig(passes);
+  config->setDisableVerify(true);
+  passes.add(config);
+  passes.add(functions);
+  // The last of the backend's own passes ahead of that preparation.
+  const PassInfo *last =
+      PassRegistry::getPassRegistry()->getPassInfo(StringRef("nvptx-ir-peephole"));
+  if (last && machine.getOptLevel() != CodeGenOptLevel::None)
+    config->insertPass(last->getTypeInfo(), createTruncateExtendedPass());
+  if (config->addISelPasses())
+    return false;
+  config->addMachinePasses();
+  config->setInitialized();
+  if (target.addAsmPrinter(passes, stream, nullptr, CodeGenFileType::AssemblyFile,
+                           functions->getMMI().getContext()))
+    return false;
+  passes.add(createFreeMachineFunctionPass());
+  return true;
+}
+
 Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   LLVMDiagnostics diagnostics(module.getContext());
   // Lives as long as the program: the context keeps a pointer to it.
@@ -135,8 +167,7 @@ Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   SmallString<0> text;
   raw_svector_ostream stream(text);
   legacy::PassManager passes;
-  if (machine->addPassesToEmitFile(passes, stream, nullptr, CodeGenFileType::AssemblyFile,
-                                   /*DisableVerify=*/true))
+  if (!addBackend(*machine, passes, stream))
     return makeError("LLVM's NVPTX backend cannot print PTX");
   passes.run(module);
   if (Error error = diagnostics.takeError())
