@@ -34,6 +34,7 @@
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
+#include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/PipelineFragments.h"
@@ -440,6 +441,38 @@ private:
                         TypeAttr::get(copy.stored), load.getCacheAttr());
   }
 
+  /// True if a copy has a way for each width that rows may turn out to have: most of the kernel's
+  /// code.
+  bool isAnyRagged() const {
+    return llvm::any_of(copies, [&](const Copy &copy) {
+      AccessWidth width = getAccessWidth(copy.load, copy.tile, divisibility);
+      return width.proven < width.possible;
+    });
+  }
+
+  /// Those of the trips that the loop finds copied: one after another, or a loop over them where
+  /// their code is long, since rows that no contract knows are not what a kernel is fast for.
+  void createFirstCopies() {
+    Location loc = loop.getLoc();
+    Value trip = loop.getLowerBound();
+    int64_t count = stages - lag;
+    auto createOne = [&](Value stage) {
+      createCopies(trip, stage, isLess(trip, loop.getUpperBound()));
+      trip = arith::AddIOp::create(builder, loc, trip, loop.getStep());
+    };
+    if (count == 1 || !isAnyRagged()) {
+      for (int64_t stage = 0; stage < count; ++stage)
+        createOne(constant(stage));
+      return;
+    }
+    auto first = scf::ForOp::create(builder, loc, constant(0), constant(count), constant(1), trip);
+    builder.setInsertionPointToStart(first.getBody());
+    trip = first.getRegionIterArg(0);
+    createOne(first.getInductionVar());
+    scf::YieldOp::create(builder, loc, trip);
+    builder.setInsertionPointAfter(first);
+  }
+
   Value constant(int64_t value) {
     return arith::ConstantIndexOp::create(builder, loop.getLoc(), value);
   }
@@ -456,11 +489,7 @@ private:
       rings.push_back(LocalSlotsOp::create(builder, copy.load->getLoc(), type));
       fence |= isReadByWgmma(copy.alloc.getResult());
     }
-    Value trip = loop.getLowerBound();
-    for (int64_t stage = 0; stage < stages - lag; ++stage) {
-      createCopies(trip, constant(stage), isLess(trip, loop.getUpperBound()));
-      trip = arith::AddIOp::create(builder, loc, trip, loop.getStep());
-    }
+    createFirstCopies();
     Value zero = constant(0), one = constant(1), last = constant(stages - 1), back = constant(lag),
           trips = constant(stages - lag),
           ahead = arith::MulIOp::create(builder, loc, loop.getStep(), trips);
