@@ -59,6 +59,10 @@ void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step,
 ///   bits       0 - 3     1 - 4  0 - 3  2 - 5  0 - 3
 ///   steps      rounds    4 - 1  0      5 - 2  1, 0
 ///              1 to 4    of round 5    of round 6
+///
+/// Of a long row the rounds behind phase 1 are a loop with one phase for any r neighbouring bits
+/// and one for bits 0 to r - 1, so that the code does not grow with the row. The latter does all of
+/// its steps: those that were done before find every pair in order.
 class SortingNetwork {
 public:
   /// Elements lie in memory line by line along the axis, whatever the tile's order is.
@@ -93,32 +97,30 @@ public:
   /// Sorts the first 2^runBits elements of each line.
   void sort(OpBuilder &b, unsigned runBits) {
     SmallVector<Step> steps;
-    for (unsigned round = 1; round <= runBits; ++round)
+    unsigned width = getWidth(), phases = 0;
+    for (unsigned round = width + 1; round <= runBits; ++round)
+      phases += llvm::divideCeil(round, width);
+    bool loops = phases > mostPhases;
+    for (unsigned round = 1; round <= (loops ? width : runBits); ++round)
       addMerge(steps, round, round < axisBits);
+    if (loops) {
+      emitPhases(b, steps);
+      emitRounds(b, width, runBits);
+      steps.clear();
+    }
     for (unsigned left = axisBits; left > runBits; --left) {
       steps.push_back({runBits, /*prunes=*/true, std::nullopt});
       addMerge(steps, runBits, runBits + 1 < left);
     }
-    SmallVector<unsigned> before;
-    for (ArrayRef<Step> rest = steps; !rest.empty();) {
-      Phase phase = begin(rest.front().bit);
-      // Threads of one warp need no barrier where the tile's parts stay with their warps.
-      if (rest.size() != steps.size()) {
-        if (ArrayRef<unsigned>(phase.places)
-                .drop_front(std::min<size_t>(laneBits, phase.places.size())) ==
-            ArrayRef<unsigned>(before))
-          NVVM::SyncWarpOp::create(b, loc, constantI32(b, loc, -1));
-        else
-          BarrierOp::create(b, loc);
-      }
-      emit(b, phase, rest);
-      before.assign(phase.places.begin() + std::min<size_t>(laneBits, phase.places.size()),
-                    phase.places.end());
-    }
+    if (loops && !steps.empty())
+      BarrierOp::create(b, loc);
+    emitPhases(b, steps);
   }
 
 private:
   static constexpr unsigned laneBits = 5, mostRegisterBits = 4;
+  /// Of the rounds behind the first phase, as straight code.
+  static constexpr unsigned mostPhases = 12;
 
   /// Compares elements whose numbers differ in a bit, counted among those that are left. The
   /// smaller one comes first, or last where the bit `down` is set; with `prunes` it alone stays.
@@ -138,11 +140,35 @@ private:
       steps.push_back({bit, false, alternates ? std::optional(bits) : std::nullopt});
   }
 
+  /// All steps, in as few phases as they take, with a barrier between each two.
+  void emitPhases(OpBuilder &b, ArrayRef<Step> steps) {
+    SmallVector<unsigned> before;
+    for (ArrayRef<Step> rest = steps; !rest.empty();) {
+      Phase phase = begin(rest.front().bit);
+      // Threads of one warp need no barrier where the tile's parts stay with their warps.
+      if (rest.size() != steps.size()) {
+        if (ArrayRef<unsigned>(phase.places)
+                .drop_front(std::min<size_t>(laneBits, phase.places.size())) ==
+            ArrayRef<unsigned>(before))
+          NVVM::SyncWarpOp::create(b, loc, constantI32(b, loc, -1));
+        else
+          BarrierOp::create(b, loc);
+      }
+      emit(b, phase, rest);
+      before.assign(phase.places.begin() + std::min<size_t>(laneBits, phase.places.size()),
+                    phase.places.end());
+    }
+  }
+
   /// As many elements for a thread as leave no lane of a warp without any, up to 16.
-  Phase begin(unsigned bit) {
+  unsigned getWidth() const {
     unsigned count = live.size();
-    unsigned width =
-        std::min(count, std::clamp(count > laneBits ? count - laneBits : 0u, 2u, mostRegisterBits));
+    return std::min(count,
+                    std::clamp(count > laneBits ? count - laneBits : 0u, 2u, mostRegisterBits));
+  }
+
+  Phase begin(unsigned bit) const {
+    unsigned count = live.size(), width = getWidth();
     Phase phase;
     phase.first = bit + 1 > width ? bit + 1 - width : 0;
     for (unsigned i = 0; i < count; ++i)
@@ -151,35 +177,142 @@ private:
     return phase;
   }
 
+  /// Calls `body` where each thread that has elements takes its share of 2^placeBits of them; more
+  /// places than threads are taken in turns, whose number `body` gets.
+  void onEachTurn(OpBuilder &b, unsigned placeBits,
+                  function_ref<void(OpBuilder &, Value turn)> body) {
+    OpBuilder::InsertionGuard guard(b);
+    I32Builder i32{b, loc};
+    if (placeBits > threadBits)
+      return loopOver(b, loc, i32(0), i32(int64_t(1) << (placeBits - threadBits)), i32(1), body);
+    if (placeBits < threadBits) {
+      Value works = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, getThreadId(b, loc),
+                                          i32(int64_t(1) << placeBits));
+      b.setInsertionPointToStart(
+          scf::IfOp::create(b, loc, works, /*withElseRegion=*/false).thenBlock());
+    }
+    body(b, Value());
+  }
+
   /// The steps of a phase, which are taken from the front of `steps`.
   void emit(OpBuilder &b, const Phase &phase, ArrayRef<Step> &steps) {
-    unsigned loopBits = phase.places.size() > threadBits ? phase.places.size() - threadBits : 0;
     ArrayRef<Step> rest;
     SmallVector<unsigned> left;
-    auto body = [&](OpBuilder &b, Value turn) {
+    onEachTurn(b, phase.places.size(), [&](OpBuilder &b, Value turn) {
       rest = steps;
       left = live;
       emitTurn(b, phase, turn, rest, left);
-    };
-    OpBuilder::InsertionGuard guard(b);
-    if (phase.places.size() < threadBits) {
-      Value works = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, getThreadId(b, loc),
-                                          constantI32(b, loc, int64_t(1) << phase.places.size()));
-      b.setInsertionPointToStart(
-          scf::IfOp::create(b, loc, works, /*withElseRegion=*/false).thenBlock());
-      body(b, Value());
-    } else if (!loopBits) {
-      body(b, Value());
-    } else {
-      I32Builder i32{b, loc};
-      loopOver(b, loc, i32(0), i32(int64_t(1) << loopBits), i32(1), body);
-    }
+    });
     steps = rest;
     live = left;
   }
 
+  /// Between phases of the same distribution but for `first`: all of a warp's elements stay with it
+  /// where it is the only one that works.
+  void synchronize(OpBuilder &b, const Phase &phase) {
+    if (phase.places.size() <= laneBits)
+      NVVM::SyncWarpOp::create(b, loc, constantI32(b, loc, -1));
+    else
+      BarrierOp::create(b, loc);
+  }
+
+  /// Rounds width + 1 to runBits, of elements all of which are left:
+  ///
+  ///   for round:  for phase:  barrier, the round's next `width` bits below, while more are left
+  ///               barrier, bits width - 1 to 0
+  void emitRounds(OpBuilder &b, unsigned width, unsigned runBits) {
+    I32Builder i32{b, loc};
+    Phase last = begin(0);
+    SmallVector<Step> lastSteps;
+    addMerge(lastSteps, width, /*alternates=*/false);
+    loopOver(b, loc, i32(width + 1), i32(runBits + 1), i32(1), [&](OpBuilder &b, Value round) {
+      I32Builder i32{b, loc};
+      // The runs of the last round are the lines, none of which goes downwards.
+      Value downBit = i32.bitAnd(arith::ShLIOp::create(b, loc, i32(1), round),
+                                 i32((int64_t(1) << axisBits) - 1));
+      auto goesDown = [&](OpBuilder &b, Value number) -> Value {
+        I32Builder i32{b, loc};
+        return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, i32.bitAnd(number, downBit),
+                                     i32(0));
+      };
+      Value phases =
+          arith::DivUIOp::create(b, loc, arith::SubIOp::create(b, loc, round, i32(1)), i32(width));
+      loopOver(b, loc, i32(0), phases, i32(1), [&](OpBuilder &b, Value phase) {
+        synchronize(b, last);
+        I32Builder i32{b, loc};
+        Value first =
+            arith::SubIOp::create(b, loc, arith::SubIOp::create(b, loc, round, i32(width)),
+                                  arith::MulIOp::create(b, loc, phase, i32(width)));
+        onEachTurn(b, last.places.size(), [&](OpBuilder &b, Value turn) {
+          I32Builder i32{b, loc};
+          // The place's bits around those of registers: high 0000 low.
+          Value place = getPlace(b, turn), high = arith::ShRUIOp::create(b, loc, place, first);
+          Value low =
+              arith::SubIOp::create(b, loc, place, arith::ShLIOp::create(b, loc, high, first));
+          Value upper = arith::AddIOp::create(b, loc, first, i32(width));
+          Value number =
+              arith::OrIOp::create(b, loc, low, arith::ShLIOp::create(b, loc, high, upper));
+          emitShifted(b, number, first, width, goesDown(b, number));
+        });
+      });
+      synchronize(b, last);
+      onEachTurn(b, last.places.size(), [&](OpBuilder &b, Value turn) {
+        ArrayRef<Step> steps = lastSteps;
+        SmallVector<unsigned> left(live);
+        Value number = arith::ShLIOp::create(b, loc, getPlace(b, turn), I32Builder{b, loc}(width));
+        emitTurn(b, last, turn, steps, left, goesDown(b, number));
+      });
+    });
+  }
+
+  Value getPlace(OpBuilder &b, Value turn) {
+    Value thread = getThreadId(b, loc);
+    if (!turn)
+      return thread;
+    Value before = arith::ShLIOp::create(b, loc, turn, I32Builder{b, loc}(threadBits));
+    return arith::OrIOp::create(b, loc, before, thread);
+  }
+
+  /// All steps of the `width` bits from `first` on, for the elements that differ from `number`,
+  /// where these bits are 0, in nothing else.
+  void emitShifted(OpBuilder &b, Value number, Value first, unsigned width, Value down) {
+    unsigned count = 1u << width;
+    I32Builder i32{b, loc};
+    SmallVector<Value> offsets = {getOffset(b, number)}, pointers(count), values(count);
+    for (unsigned bit = 0; bit < width; ++bit) {
+      // Offsets are linear over F2.
+      Value image = getOffset(b, arith::ShLIOp::create(b, loc, i32(int64_t(1) << bit), first));
+      for (unsigned reg = 0; reg < 1u << bit; ++reg)
+        offsets.push_back(arith::XOrIOp::create(b, loc, offsets[reg], image));
+    }
+    for (unsigned reg = 0; reg < count; ++reg) {
+      pointers[reg] = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
+                                          ArrayRef<LLVM::GEPArg>{offsets[reg]});
+      values[reg] = LLVM::LoadOp::create(b, loc, element, pointers[reg]);
+    }
+    for (unsigned distance = count / 2; distance; distance /= 2)
+      for (unsigned low = 0; low < count; ++low)
+        if (!(low & distance))
+          putInOrder(b, values[low], values[low | distance], /*reverses=*/false, down);
+    for (unsigned reg = 0; reg < count; ++reg)
+      LLVM::StoreOp::create(b, loc, values[reg], pointers[reg]);
+  }
+
+  /// The smaller one first; last where it reverses or, if `down` is given, where that holds.
+  void putInOrder(OpBuilder &b, Value &x, Value &y, bool reverses, Value down) {
+    auto order = reverses ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt;
+    Value swaps = arith::CmpIOp::create(b, loc, order, x, y);
+    // Equal elements may swap where it goes downwards, which changes nothing: they have equal bits.
+    if (down)
+      swaps = arith::XOrIOp::create(b, loc, swaps, down);
+    Value smaller = arith::SelectOp::create(b, loc, swaps, y, x);
+    y = arith::SelectOp::create(b, loc, swaps, x, y);
+    x = smaller;
+  }
+
+  /// With `goesDown`, a condition on the thread and the turn, in place of each step's bit.
   void emitTurn(OpBuilder &b, const Phase &phase, Value turn, ArrayRef<Step> &steps,
-                SmallVectorImpl<unsigned> &left) {
+                SmallVectorImpl<unsigned> &left, Value goesDown = {}) {
     size_t own = std::min<size_t>(phase.places.size(), threadBits);
     auto images = [&](ArrayRef<unsigned> bits) {
       SmallVector<uint32_t> found;
@@ -224,7 +357,7 @@ private:
          steps = steps.drop_front()) {
       const Step &step = steps.front();
       unsigned distance = 1u << getRegisterBit(left[step.bit]), downMask = 0;
-      Value down;
+      Value down = goesDown;
       if (step.down) {
         unsigned at = getRegisterBit(left[*step.down]);
         if (at < phase.registers.size())
@@ -241,15 +374,7 @@ private:
           y = Value();
           continue;
         }
-        auto order = low & downMask ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt;
-        Value swaps = arith::CmpIOp::create(b, loc, order, x, y);
-        // Equal elements may swap where it goes downwards, which changes nothing: they have equal
-        // bits.
-        if (down)
-          swaps = arith::XOrIOp::create(b, loc, swaps, down);
-        Value first = arith::SelectOp::create(b, loc, swaps, y, x);
-        y = arith::SelectOp::create(b, loc, swaps, x, y);
-        x = first;
+        putInOrder(b, x, y, low & downMask, down);
       }
       if (step.prunes) {
         left.erase(left.begin() + step.bit);
@@ -277,6 +402,14 @@ private:
   /// bits above, so that all distributions of a warp's elements spread over the banks.
   uint32_t getOffset(uint32_t number) const {
     return (number ^ ((number >> (vectorBits + 3) & 7) << vectorBits)) * elementBytes;
+  }
+
+  Value getOffset(OpBuilder &b, Value number) {
+    I32Builder i32{b, loc};
+    Value above = arith::ShRUIOp::create(b, loc, number, i32(vectorBits + 3));
+    Value granule = arith::ShLIOp::create(b, loc, i32.bitAnd(above, i32(7)), i32(vectorBits));
+    return arith::MulIOp::create(b, loc, arith::XOrIOp::create(b, loc, number, granule),
+                                 i32(elementBytes));
   }
 
   /// The offset of what a register of a tile's layout holds.

@@ -97,6 +97,47 @@ tile.kernel @sort
     tile.return
   }
 
+// 1024 elements, 16 of a thread: behind the first four rounds a loop over the others, in which one
+// phase does four steps of any distance and another one the last four. The direction is the bit of
+// the element's number that is the round, none in round 10.
+// CHECK-LABEL: func.func @long
+// CHECK: nvvm.barrier
+// CHECK-NOT: nvvm.barrier
+// CHECK: scf.for %[[ROUND:.*]] = %c5_i32 to %c11_i32 step %c1_i32
+// CHECK: %[[BIT:.*]] = arith.shli %c1_i32, %[[ROUND]]
+// CHECK: %[[DOWN:.*]] = arith.andi %[[BIT]], %c1023_i32
+// CHECK: scf.for
+// CHECK-NEXT: nvvm.barrier
+// CHECK: arith.andi %{{.*}}, %[[DOWN]]
+// CHECK-COUNT-16: llvm.load
+// CHECK-COUNT-32: arith.cmpi sgt
+// CHECK-COUNT-16: llvm.store
+// CHECK: nvvm.barrier
+// CHECK: arith.andi %{{.*}}, %[[DOWN]]
+// CHECK-COUNT-4: llvm.load %{{.*}} -> vector<4xi32>
+// CHECK-COUNT-32: arith.cmpi sgt
+// CHECK-COUNT-4: llvm.store
+// CHECK-NOT: arith.cmpi sgt
+// CHECK: nvvm.barrier
+tile.kernel @long
+  params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
+  grid {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<i32>, %y: !tile.ptr<i32>):
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %n = arith.constant 1024 : index
+    %pad = arith.constant 0 : i32
+    %xv = tile.view %x[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %yv = tile.view %y[%n] strides [%c1] : !tile.ptr<i32> -> !tile.view<?xi32>
+    %a = tile.load %xv[%c0] pad %pad : i32 {sizes = array<i64: 1024>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : !tile.view<?xi32> -> tensor<1024xi32>
+    %r = tile.sort %a axis 0 : tensor<1024xi32> -> tensor<1024xi32>
+    tile.store %r, %yv[%c0] {sizes = array<i64: 1024>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<1024xi32>, !tile.view<?xi32>
+    tile.return
+  }
+
 // Runs of 8, then five times the smaller halves of two neighbours and three steps to sort them. The
 // first time each of 32 lanes has 8 elements of two runs, of which 4 are left.
 // CHECK-LABEL: func.func @first
