@@ -10,6 +10,7 @@
 #include "codegen/LimitVectorization.h"
 #include "codegen/NarrowIndices.h"
 #include "codegen/RecomputeAcrossLoops.h"
+#include "codegen/ScalarizeTiles.h"
 #include "codegen/ScheduleForPressure.h"
 #include "codegen/SplitShortVectors.h"
 #include "codegen/WidenBF16.h"
@@ -24,7 +25,6 @@
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
 #include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Scalar/Scalarizer.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 
 using namespace llvm;
@@ -105,11 +105,8 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
 
   ModulePassManager passes;
   // A tile is one vector for each thread up to here; GPUs have no vector registers.
-  if (options.scalarizeBits) {
-    ScalarizerPassOptions scalarizer;
-    scalarizer.ScalarizeMinBits = options.scalarizeBits;
-    passes.addPass(createModuleToFunctionPassAdaptor(ScalarizerPass(scalarizer)));
-  }
+  if (options.scalarizeBits)
+    passes.addPass(createModuleToFunctionPassAdaptor(ScalarizeTilesPass(options.scalarizeBits)));
   OptimizationLevel level = getOptimizationLevel(options.level);
   if (options.kernels && level != OptimizationLevel::O0) {
     passes.addPass(createModuleToFunctionPassAdaptor(buildKernelPipeline()));
