@@ -1,6 +1,7 @@
 // LLVM's scalarizer for tiles: vectors of many elements that are put together one by one.
 #include "codegen/ScalarizeTiles.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -91,8 +92,11 @@ std::optional<unsigned> getFirstOfPiece(const ShuffleVectorInst &user, const Cal
 
 /// What asks for elements gets them.
 void showElements(CallInst *call) {
-  for (User *user : make_early_inc_range(call->users())) {
-    auto *instruction = cast<Instruction>(user);
+  // Each once: a shuffle may use it twice.
+  SmallSetVector<Instruction *, 16> users;
+  for (User *user : call->users())
+    users.insert(cast<Instruction>(user));
+  for (Instruction *user : users) {
     Value *found = nullptr;
     if (auto *extraction = dyn_cast<ExtractElementInst>(user)) {
       auto *at = dyn_cast<ConstantInt>(extraction->getIndexOperand());
@@ -105,8 +109,8 @@ void showElements(CallInst *call) {
         found = insertElements(builder, *call, type, *first);
     }
     if (found) {
-      instruction->replaceAllUsesWith(found);
-      instruction->eraseFromParent();
+      user->replaceAllUsesWith(found);
+      user->eraseFromParent();
     }
   }
   if (!call->use_empty()) {

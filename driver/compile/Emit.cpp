@@ -16,6 +16,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
 #include <map>
+#include <memory>
 
 using namespace llvm;
 
@@ -49,7 +50,12 @@ static bool compileOne(const Options &options, Session &session, const std::stri
     return compilePackage(options, session, input, files[""]);
   if (options.cSource)
     return compileC(options, session, input, files);
-  Compiler compiler(options, session, input);
+  auto owned = std::make_unique<Compiler>(options, session, input);
+  Compiler &compiler = *owned;
+  // What the process ends with anyway is not taken apart: the system frees all of it at once.
+  [[maybe_unused]] static Compiler *kept;
+  if (options.inputs.size() == 1)
+    kept = owned.release();
   Stage last = options.stopAfter ? *options.stopAfter
                : options.emit    ? *options.emit
                                  : findLastStage(options);
