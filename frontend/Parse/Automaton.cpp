@@ -38,8 +38,11 @@ private:
   const Places &closure(unsigned place);
   void follow(unsigned place, Places &found, std::vector<bool> &seen);
   uint16_t addState(const Places &places);
+  const std::vector<std::pair<size_t, size_t>> &getRanges(const atn::Transition *edge);
   void addEdges(size_t state);
   void readRules();
+
+  static constexpr ssize_t lastByte = 255;
 
   const atn::ATN &network;
   Automaton &out;
@@ -48,6 +51,7 @@ private:
   std::vector<std::optional<Places>> cache; // closures by number
   std::map<Places, uint16_t> stateNumbers;
   std::vector<Places> statePlaces; // by number of the state
+  std::map<const atn::Transition *, std::vector<std::pair<size_t, size_t>>> ranges;
 };
 
 } // namespace tile
@@ -115,6 +119,31 @@ uint16_t AutomatonBuilder::addState(const Places &members) {
   return found->second;
 }
 
+/// The bytes that an edge takes, as first and last ones. Most edges are of one byte and belong to
+/// many states: asking each for all bytes would take most of the time.
+const std::vector<std::pair<size_t, size_t>> &
+AutomatonBuilder::getRanges(const atn::Transition *edge) {
+  auto [found, isNew] = ranges.try_emplace(edge);
+  if (!isNew)
+    return found->second;
+  switch (edge->getSerializationType()) {
+  case atn::Transition::ATOM:
+  case atn::Transition::RANGE:
+  case atn::Transition::SET: {
+    const antlr4::misc::IntervalSet label = edge->label();
+    for (const antlr4::misc::Interval &each : label.getIntervals())
+      if (each.a <= lastByte)
+        found->second.push_back({size_t(each.a), size_t(std::min<ssize_t>(each.b, lastByte))});
+    break;
+  }
+  default:
+    for (size_t byte = 0; byte <= size_t(lastByte); ++byte)
+      if (edge->matches(byte, antlr4::Lexer::MIN_CHAR_VALUE, antlr4::Lexer::MAX_CHAR_VALUE))
+        found->second.push_back({byte, byte});
+  }
+  return found->second;
+}
+
 /// `number` and `addState` may move places, states and their members: copies and indices are used,
 /// no references across them.
 void AutomatonBuilder::addEdges(size_t state) {
@@ -124,13 +153,13 @@ void AutomatonBuilder::addEdges(size_t state) {
     for (const atn::Transition *edge : from.first->transitions) {
       if (from.first->getStateType() == atn::ATNState::RULE_STOP)
         continue;
-      std::optional<unsigned> target;
-      for (size_t byte = 0; byte < targets.size(); ++byte)
-        if (edge->matches(byte, antlr4::Lexer::MIN_CHAR_VALUE, antlr4::Lexer::MAX_CHAR_VALUE)) {
-          if (!target)
-            target = number({edge->target, from.second});
-          targets[byte].push_back(*target);
-        }
+      const auto &ranges = getRanges(edge);
+      if (ranges.empty())
+        continue;
+      unsigned target = number({edge->target, from.second});
+      for (auto [first, last] : ranges)
+        for (size_t byte = first; byte <= last; ++byte)
+          targets[byte].push_back(target);
     }
   }
   for (size_t byte = 0; byte < targets.size(); ++byte) {
