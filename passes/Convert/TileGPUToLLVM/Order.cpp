@@ -290,12 +290,33 @@ private:
                                           ArrayRef<LLVM::GEPArg>{offsets[reg]});
       values[reg] = LLVM::LoadOp::create(b, loc, element, pointers[reg]);
     }
+    Value flips = reverse(b, values, down);
     for (unsigned distance = count / 2; distance; distance /= 2)
       for (unsigned low = 0; low < count; ++low)
         if (!(low & distance))
-          putInOrder(b, values[low], values[low | distance], /*reverses=*/false, down);
+          putInOrder(b, values[low], values[low | distance], /*reverses=*/false,
+                     flips ? Value() : down);
+    flip(b, values, flips);
     for (unsigned reg = 0; reg < count; ++reg)
       LLVM::StoreOp::create(b, loc, values[reg], pointers[reg]);
+  }
+
+  /// Where all steps of a phase go downwards on one condition, numbers of a register are negated
+  /// bit by bit, which turns their order around, and each pair is a minimum and a maximum: two
+  /// instructions, not four. Returns by what they were flipped, none for wider elements, whose
+  /// minimum is a comparison and selections.
+  Value reverse(OpBuilder &b, MutableArrayRef<Value> values, Value down) {
+    if (!down || elementBytes > 4)
+      return Value();
+    Value flips = arith::ExtSIOp::create(b, loc, element, down);
+    flip(b, values, flips);
+    return flips;
+  }
+
+  void flip(OpBuilder &b, MutableArrayRef<Value> values, Value flips) {
+    if (flips)
+      for (Value &value : values)
+        value = arith::XOrIOp::create(b, loc, value, flips);
   }
 
   /// The smaller one first; last where it reverses or, if `down` is given, where that holds.
@@ -351,13 +372,14 @@ private:
       Value masked = i32.bitAnd(number, i32(int64_t(1) << (place < own ? place : place - own)));
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked, i32(0));
     };
+    Value flips = reverse(b, values, goesDown);
     for (unsigned width = phase.registers.size();
          !steps.empty() && steps.front().bit >= phase.first &&
          steps.front().bit < phase.first + width;
          steps = steps.drop_front()) {
       const Step &step = steps.front();
       unsigned distance = 1u << getRegisterBit(left[step.bit]), downMask = 0;
-      Value down = goesDown;
+      Value down = flips ? Value() : goesDown;
       if (step.down) {
         unsigned at = getRegisterBit(left[*step.down]);
         if (at < phase.registers.size())
@@ -382,6 +404,7 @@ private:
       }
     }
 
+    flip(b, values, flips);
     for (unsigned reg = 0; reg < count; ++reg) {
       bool whole = !(reg & ((1u << vector) - 1)) &&
                    llvm::all_of(ArrayRef<Value>(values).slice(reg, 1u << vector),
