@@ -50,6 +50,8 @@ constexpr double idlePrice = 0.01;  ///< of the time, where no multiprocessor ha
                                     ///< choices as good, the one that keeps more of them busy
 constexpr double lengthPrice = 2.5e-5; ///< of the time, for each slot of a thread's code: of two
                                        ///< choices as good, the shorter one
+constexpr double fetchTime = 1e-4;     ///< of a launch, for each slot of a thread's code, which
+                                       ///< multiprocessors have to fetch before they issue it
 constexpr double operandSlots =
     9; ///< issue slots to bring an element of a computed operand to where products read it
 
@@ -77,6 +79,8 @@ constexpr double squareRound = 1.7;    ///< of each program but the first: a blo
 
 constexpr double inSquares =
     10.0 / 11; ///< of the multiprocessors, those that clusters of four find room on: 120 of 132
+
+constexpr double portBytesPerClock = 64; ///< of a multiprocessor, from L2
 
 constexpr int64_t schedulers = 4; ///< of a multiprocessor; each issues for one warp at a time
 
@@ -126,6 +130,7 @@ private:
   double getTrips(size_t loop) const {
     return std::max(work.loops[loop].trips / std::max(work.loops[loop].runs, 1.0), 1.0);
   }
+  double getWaitForResults(double least) const;
   double getReread(size_t loop, const AccessWork &access, double concurrent) const;
   double addTraffic(CostEstimate &found) const;
   void addRoofline(CostEstimate &found) const;
@@ -174,6 +179,15 @@ double Estimator::getSharingTime(double perProcessor) const {
   double written = double(work.programs) * parts * getSumBytes() / sharingRate;
   return written +
          perProcessor * (sharingTime + parts * getSumBytes() / rate + (rounds - 1) * roundTime);
+}
+
+/// Time of element-wise operations over that of a multiprocessor with many warps: results of one
+/// are not there when its next instruction wants them, and others have to fill the gap. Fewer than
+/// `least` warps are rated elsewhere.
+double Estimator::getWaitForResults(double least) const {
+  double there = std::ceil(double(work.programs * countParts()) / countProcessors());
+  double resident = std::min(double(resources.blocks), there) * double(resources.launched);
+  return std::sqrt(busyWarps / std::clamp(resident, least, busyWarps));
 }
 
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not
@@ -287,6 +301,7 @@ ProgramTime Estimator::getProgramTime() const {
   time.chain = resources.bulkCopies && schedule.persistent ? 0 : startTime;
   double cacheShare = target.cache / double(target.processors) * 1e3; // bytes a microsecond
   double memoryShare = target.memory / double(target.processors) * 1e3;
+  double portRate = portBytesPerClock * target.clock * 1e3;
   // Warpgroups, or blocks beside each other, take turns: one multiplies while the other computes.
   double warpgroups = double(std::max<int64_t>(resources.launched / 4, 1));
   double exchange = exchangeTime * std::sqrt(double(resources.warps) / 4.0);
@@ -321,6 +336,8 @@ ProgramTime Estimator::getProgramTime() const {
     // Alone, fewer warps than a multiprocessor has schedulers leave some of these idle.
     double alone = arithmetic * double(schedulers) /
                    double(std::clamp<int64_t>(resources.warps, 1, schedulers));
+    if (loop.dots.empty())
+      alone *= getWaitForResults(schedulers);
     double computing =
         alternates ? std::max(tensor, alone) + 0.1 * std::min(tensor, alone) : tensor + alone;
     // A warpgroup computes its operand, part by part, and waits for its last product; for that of
@@ -337,12 +354,18 @@ ProgramTime Estimator::getProgramTime() const {
       bool flies = loop.dots.size() == 1 && !hasComputedOperand(loop) && !loop.dots[0].computedA &&
                    loop.reduced <= 0 && loop.dots[0].wgmma && resources.warps == 4 &&
                    arithmetic < 0.02 * tensor;
+      // While one warpgroup hands over, the other multiplies: not for long where its part is small.
+      double turn = tensor / trips / overlapping,
+             uncovered = handOver * std::min(1.0, std::pow(handOver / std::max(turn, 1e-3), 2));
       double trip = computing / trips +
-                    (alternates || held ? 0
-                     : flies            ? handOverInFlight
-                                        : handOver) +
+                    (held         ? 0
+                     : alternates ? uncovered
+                     : flies      ? handOverInFlight
+                                  : handOver) +
                     (loop.reduced > 0 ? reducing : 0);
       double latency = fillLatency + (filled + loaded) / trips / cacheShare;
+      // However few programs there are, a multiprocessor takes no more from L2 than its port does.
+      double receiving = filled / trips / portRate;
       // Operands of different products have rings of their own: one fills while another is read.
       double rings = 0;
       for (const DotWork &dot : loop.dots)
@@ -351,7 +374,7 @@ ProgramTime Estimator::getProgramTime() const {
       double ahead = double(std::max<int64_t>(resources.stages, 1));
       double producing = placeTime + boxTime * boxes / trips;
       chain =
-          trips * (std::max({trip, producing, (latency + trip / std::max(rings, 1.0)) / ahead}) +
+          trips * (std::max({trip, producing, receiving, (latency + trip / std::max(rings, 1.0)) / ahead}) +
                    varying * latency / ahead);
       // A producer that has issued a loop's copies goes on to the next time that the loop runs.
       if (!schedule.persistent)
@@ -547,11 +570,8 @@ CostEstimate Estimator::run() {
   // not all of them.
   double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic,
          chain = rounds * program.chain;
-  // Results of one warp are not there when its next instruction wants them.
-  double resident = double(resources.blocks) * double(resources.launched);
-  if (resident < busyWarps &&
-      !llvm::any_of(work.loops, [](const LoopWork &loop) { return !loop.dots.empty(); }))
-    arithmetic *= std::sqrt(busyWarps / resident);
+  if (!llvm::any_of(work.loops, [](const LoopWork &loop) { return !loop.dots.empty(); }))
+    arithmetic *= getWaitForResults(1);
   if (resources.blocks > 1)
     chain = getNorm({tensor, arithmetic, chain}, 2.5);
   if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other
@@ -594,6 +614,7 @@ CostEstimate Estimator::run() {
   if (work.longest > 1) // the longest program may be the last to start
     microseconds += 0.3 * (work.longest - 1) * program.chain;
   microseconds *= 1 + idlePrice * std::max(0.0, 1 - programs / double(target.processors));
+  microseconds += fetchTime * getCodeLength();
   microseconds *= 1 + lengthPrice * getCodeLength();
   found.milliseconds = found.valid ? microseconds * 1e-3 : std::numeric_limits<double>::infinity();
   return found;

@@ -298,7 +298,14 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
       each.axes |= getAxes(start);
     loop.accesses.push_back(each);
   }
-  loop.accesses[place->second].count += weight;
+  AccessWork &access = loop.accesses[place->second];
+  access.count += weight;
+  // Threads move it themselves, as many elements at once as rows are aligned for.
+  constexpr double accessSlots = 3,  // an address, a condition, the instruction
+      aloneSlots = 2;                // to put together what comes element by element
+  if (!access.feedsDot)
+    loop.slots += weight * double(type.getNumElements()) *
+                  (accessSlots / shape.vector + (shape.vector > 1 ? 0 : aloneSlots));
 }
 
 double Counter::visitLoop(scf::ForOp op, double weight, IndexEvaluation &values) {
