@@ -7,7 +7,12 @@
 //
 // has E * S / BM programs, but the parts share the S rows: no more than S / BM + E programs get
 // past the test, since each part ends in one partial block at most. Which ones is known when the
-// kernel runs.
+// kernel runs. A grid of as many programs,
+//
+//   grid (p: (S + (BM - 1) * E) / BM) { let e = …starts…; if e >= E { return; } … }
+//
+// has room for the worst lengths. Parts of one length are the other end; rows that choose their
+// parts at random, as tokens their experts, make lengths that vary by the root of their mean.
 #include "passes/Analysis/BusyPrograms.h"
 #include "passes/Analysis/ConstantMemory.h"
 
@@ -16,6 +21,8 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/SmallBitVector.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace tile;
@@ -126,4 +133,115 @@ double tile::countBusyPrograms(KernelOp kernel, ArrayRef<double> extents) {
     block = work;
   }
   return programs;
+}
+
+//===--- Grids with room for any parts ------------------------------------===//
+
+namespace {
+
+/// A factor of a grid's extent: blocks of the rows of a packed tensor, for any lengths of its
+/// parts.
+struct RowBlocks {
+  Value blocks, rows, parts;
+  int64_t blockRows;
+};
+
+} // namespace
+
+static void collectFactors(Value product, SmallVectorImpl<Value> &factors) {
+  if (auto multiply = product.getDefiningOp<arith::MulIOp>()) {
+    collectFactors(multiply.getLhs(), factors);
+    collectFactors(multiply.getRhs(), factors);
+    return;
+  }
+  factors.push_back(product);
+}
+
+/// The factor as blocks of rows, if all that it is computed from are constants, the dimension
+/// `parts`, another dimension, and one division by the rows of a block.
+static std::optional<RowBlocks> findRowBlocks(Value factor, StringRef parts) {
+  RowBlocks found{factor, {}, {}, 0};
+  SmallVector<Value> pending{factor};
+  DenseSet<Operation *> seen; // looked up only
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || !isPure(op))
+      return std::nullopt;
+    if (!seen.insert(op).second)
+      continue;
+    if (auto dim = dyn_cast<DimOp>(op)) {
+      Value &place = dim.getDim().getName() == parts ? found.parts : found.rows;
+      if (place && place.getDefiningOp<DimOp>().getDim().getName() != dim.getDim().getName())
+        return std::nullopt;
+      place = dim;
+    }
+    if (isa<arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::CeilDivUIOp>(op)) {
+      APInt rows;
+      if (found.blockRows || !matchPattern(op->getOperand(1), m_ConstantInt(&rows)))
+        return std::nullopt;
+      found.blockRows = rows.getSExtValue();
+    }
+    llvm::append_range(pending, op->getOperands());
+  }
+  if (!found.rows || !found.parts || found.blockRows <= 0)
+    return std::nullopt;
+  return found;
+}
+
+/// The name of the dimension that says how many parts a tensor of one more place holds the
+/// beginnings of, if the condition hangs on one.
+static StringRef findParts(Value condition) {
+  SmallVector<Value> pending{condition};
+  DenseSet<Operation *> seen; // looked up only
+  while (!pending.empty()) {
+    Operation *op = pending.pop_back_val().getDefiningOp();
+    if (!op || !seen.insert(op).second)
+      continue;
+    if (auto load = dyn_cast<LoadOp>(op)) {
+      auto view = load.getView().getDefiningOp<ViewOp>();
+      if (!view || view.getExtents().size() != 1 || !readsConstantMemory(load))
+        continue;
+      if (auto more = view.getExtents().front().getDefiningOp<arith::AddIOp>();
+          more && matchPattern(more.getRhs(), m_One()))
+        if (auto dim = more.getLhs().getDefiningOp<DimOp>())
+          return dim.getDim().getName();
+    }
+    llvm::append_range(pending, op->getOperands());
+  }
+  return {};
+}
+
+/// Blocks of `blockRows` of parts that `rows` rows fall into at random: a part has more than n rows
+/// as often as a normal distribution of its mean and variance says.
+static double countBlocks(double rows, double parts, double blockRows) {
+  double mean = rows / parts, blocks = 1 - std::exp(-mean);
+  double spread = std::sqrt(2 * std::max(mean * (1 - 1 / parts), 1e-9));
+  for (double n = blockRows; n < mean + 4 * spread; n += blockRows)
+    blocks += 0.5 * std::erfc((n + 0.5 - mean) / spread);
+  return parts * blocks;
+}
+
+double tile::countLikelyPrograms(KernelOp kernel, ArrayRef<double> extents,
+                                 llvm::function_ref<double(Value)> evaluate) {
+  double busy = countBusyPrograms(kernel, extents);
+  for (auto branch : kernel.getBody().front().getOps<scf::IfOp>()) {
+    StringRef parts = getWork(branch) ? findParts(branch.getCondition()) : StringRef();
+    if (parts.empty())
+      continue;
+    for (Value extent : kernel.getGrid().front().getTerminator()->getOperands()) {
+      SmallVector<Value> factors;
+      collectFactors(extent, factors);
+      for (Value factor : factors) {
+        std::optional<RowBlocks> found = findRowBlocks(factor, parts);
+        double room = found ? evaluate(found->blocks) : 0;
+        if (room < 1)
+          continue;
+        double likely =
+            countBlocks(std::max(1.0, evaluate(found->rows)), std::max(1.0, evaluate(found->parts)),
+                        double(found->blockRows));
+        return busy * std::min(1.0, likely / room);
+      }
+    }
+  }
+  return busy;
 }

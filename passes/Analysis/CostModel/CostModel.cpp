@@ -69,8 +69,9 @@ constexpr double rereadPrice =
 constexpr double busyWarps = 12;   ///< of a multiprocessor, with which it issues at its rate
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
 
-constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows that TMA fetches from
-                                       ///< within two sectors, of 64 bytes, on
+constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows of 128 bytes that TMA
+                                       ///< fetches from within two sectors, of 64 bytes, on: three
+                                       ///< pairs of sectors for two, of shorter rows two for one
 constexpr double pairLaunch = 0.4;     ///< microseconds more of a launch in clusters
 constexpr double pairRound = 0.3;      ///< of each program, whose slots several blocks release
 constexpr double pairWait = 1.10;      ///< of a program's chain: each block waits for the others
@@ -118,6 +119,8 @@ private:
   double getRepetition(const LoopWork &loop) const;
   ProgramTime getProgramTime() const;
   int64_t countParts() const;
+  /// That have something to do.
+  double countPrograms() const { return work.likelyPrograms * double(countParts()); }
   double getSumBytes() const;
   double getCodeLength() const;
   SmallVector<unsigned, 2> getPairAxes() const;
@@ -185,7 +188,7 @@ double Estimator::getSharingTime(double perProcessor) const {
 /// are not there when its next instruction wants them, and others have to fill the gap. Fewer than
 /// `least` warps are rated elsewhere.
 double Estimator::getWaitForResults(double least) const {
-  double there = std::ceil(double(work.programs * countParts()) / countProcessors());
+  double there = std::ceil(countPrograms() / countProcessors());
   double resident = std::min(double(resources.blocks), there) * double(resources.launched);
   return std::sqrt(busyWarps / std::clamp(resident, least, busyWarps));
 }
@@ -374,8 +377,9 @@ ProgramTime Estimator::getProgramTime() const {
       double ahead = double(std::max<int64_t>(resources.stages, 1));
       double producing = placeTime + boxTime * boxes / trips;
       chain =
-          trips * (std::max({trip, producing, receiving, (latency + trip / std::max(rings, 1.0)) / ahead}) +
-                   varying * latency / ahead);
+          trips *
+          (std::max({trip, producing, receiving, (latency + trip / std::max(rings, 1.0)) / ahead}) +
+           varying * latency / ahead);
       // A producer that has issued a loop's copies goes on to the next time that the loop runs.
       if (!schedule.persistent)
         chain += std::min(loop.runs, 1.0) * latency;
@@ -427,7 +431,7 @@ double Estimator::getCacheShare(const AccessWork &access) const {
       llvm::any_of(getPairAxes(), [&](unsigned axis) { return !(access.axes >> axis & 1); }) ? 0.5
                                                                                              : 1;
   return share * (getLoadedBytes(access) / access.tileBytes) *
-         (access.splitsSectors ? splitSectors : 1);
+         (access.splitsSectors ? splitSectors * (2 + 1 / access.boxShare) / 3 : 1);
 }
 
 /// How much of what a loop reads is kept by the threads themselves from an earlier loop: all of a
@@ -456,11 +460,11 @@ double Estimator::getReread(size_t loop, const AccessWork &access, double concur
 /// Bytes from memory and from L2. Returns those that memory brings again for another loop.
 double Estimator::addTraffic(CostEstimate &found) const {
   double again = 0;
-  double concurrent =
-      std::min(double(found.programs), double(target.processors * resources.blocks));
+  double programs = countPrograms(),
+         concurrent = std::min(programs, double(target.processors * resources.blocks));
   for (const auto &[number, loop] : llvm::enumerate(work.loops))
     for (const AccessWork &access : loop.accesses) {
-      double all = access.tileBytes * access.useful * access.count * double(found.programs);
+      double all = access.tileBytes * access.useful * access.count * programs;
       if (double kept = getKept(number, access)) {
         // Shared memory takes about as long, to write it and to read it, as L2 does to bring it.
         found.l2Bytes += getTrips(number) > 1 ? all * kept : 0;
@@ -494,7 +498,7 @@ double Estimator::addTraffic(CostEstimate &found) const {
           distinct *= here;
         left = std::max(1.0, left / here);
       }
-      double waves = std::ceil(double(found.programs) / concurrent);
+      double waves = std::ceil(programs / concurrent);
       double read = std::clamp(waves * distinct * access.tileBytes * access.useful * access.count,
                                whole, all);
       // More positions than the tensor has room for: several programs read the same, and which, the
@@ -513,16 +517,15 @@ void Estimator::addRoofline(CostEstimate &found) const {
   double products = 0, tensor = 0, arithmetic = 0, elements = 0;
   for (const LoopWork &loop : work.loops) {
     for (const DotWork &dot : loop.dots) {
-      products += dot.getOperations() * double(found.programs);
+      products += dot.getOperations() * countPrograms();
       double rate = !dot.tensorCores                  ? target.vector32
                     : dot.isTF32                      ? target.tensorTF32
                     : dot.bits <= 8 && target.tensor8 ? target.tensor8
                                                       : target.tensor16;
-      tensor += dot.getOperations() * double(found.programs) / rate;
+      tensor += dot.getOperations() * countPrograms() / rate;
     }
-    elements += (loop.slots + loop.special) * double(found.programs);
-    arithmetic +=
-        getArithmeticTime(loop) * double(found.programs) / double(target.processors) * 1e3;
+    elements += (loop.slots + loop.special) * countPrograms();
+    arithmetic += getArithmeticTime(loop) * countPrograms() / double(target.processors) * 1e3;
   }
   found.operations = products > 0 ? products : elements;
   found.rooflineMilliseconds =
@@ -560,7 +563,7 @@ CostEstimate Estimator::run() {
 
   ProgramTime program = getProgramTime();
   program.chain *= 1 + spillTime * double(resources.spilled);
-  double programs = double(found.programs);
+  double programs = countPrograms();
   SmallVector<unsigned, 2> pairs = getPairAxes();
   for (unsigned axis : pairs)
     programs *= double(llvm::alignTo(work.grid[axis], 2)) / double(work.grid[axis]);

@@ -143,8 +143,10 @@ void Counter::readGrid() {
         std::max<int64_t>(0, int64_t(std::llround(values.get(extent).value_or(1)))));
   for (int64_t extent : work.grid)
     work.programs *= extent;
-  work.busyPrograms =
-      int64_t(countBusyPrograms(kernel, SmallVector<double>(work.grid.begin(), work.grid.end())));
+  SmallVector<double> grid(work.grid.begin(), work.grid.end());
+  work.busyPrograms = int64_t(countBusyPrograms(kernel, grid));
+  work.likelyPrograms =
+      countLikelyPrograms(kernel, grid, [&](Value value) { return values.get(value).value_or(0); });
 }
 
 /// Bit i: the value depends on axis i of the grid.
@@ -280,6 +282,7 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
       each.paddedBytes *= double(llvm::PowerOf2Ceil(extent)) / double(extent);
     double boxes = root && root.getResult() == op.getView() ? countBoxes(op, root) : 1;
     each.boxes = std::ceil(boxes);
+    each.boxShare = std::min(1.0, boxes);
     each.fetchedBytes = each.tileBytes * (boxes > 1 ? each.boxes / boxes : 1);
     // Elements past the end of a dimension are not moved.
     if (root && root.getResult() == op.getView())
@@ -301,8 +304,8 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
   AccessWork &access = loop.accesses[place->second];
   access.count += weight;
   // Threads move it themselves, as many elements at once as rows are aligned for.
-  constexpr double accessSlots = 3,  // an address, a condition, the instruction
-      aloneSlots = 2;                // to put together what comes element by element
+  constexpr double accessSlots = 3, // an address, a condition, the instruction
+      aloneSlots = 2;               // to put together what comes element by element
   if (!access.feedsDot)
     loop.slots += weight * double(type.getNumElements()) *
                   (accessSlots / shape.vector + (shape.vector > 1 ? 0 : aloneSlots));

@@ -53,6 +53,7 @@ struct AccessWork {
   double paddedBytes = 0;     ///< of its tile with extents that are powers of two
   double fetchedBytes = 0;    ///< of the boxes of one access by TMA
   double boxes = 1;           ///< of one access by TMA, along rows
+  double boxShare = 1;        ///< of 128 bytes, those that a row of a box has
   double useful = 1;          ///< part of the tile that exists, on average
   unsigned axes = 0;          ///< bit i: the position depends on axis i of the grid
   double count = 0;           ///< in a program
@@ -84,6 +85,7 @@ struct KernelWork {
   std::vector<int64_t> grid;       ///< extents, the last axis fastest
   int64_t programs = 1;            ///< of the grid
   int64_t busyPrograms = 1;        ///< of these, that find something to do (countBusyPrograms)
+  double likelyPrograms = 1;       ///< of these, by likely lengths of parts (countLikelyPrograms)
   double longest = 1;              ///< trips of the longest program over those of the average one
   std::vector<LoopWork> loops;     ///< the body first
   std::vector<double> tensorBytes; ///< by parameter; 0: a scalar, or not known
