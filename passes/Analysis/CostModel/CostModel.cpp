@@ -31,11 +31,13 @@ constexpr double mmaSync = 0.62;    ///< of wgmma's rate, by mma.sync on a targe
 constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to having it
 constexpr double handOver = 0.10;   ///< of a stage from producer to consumers and back
 constexpr double handOverInFlight = 0.03; ///< the same under a product that is still in flight
+constexpr double handOverByTurns = 0.006; ///< the same where others multiply meanwhile
 constexpr double varying =
     0.03; ///< of the latency of a stage, that is waited for although others are on their way
 constexpr double placeTime = 0.05;    ///< of a producer's thread for each trip
 constexpr double boxTime = 0.06;      ///< and for each box that it asks for
 constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warps
+constexpr double exchangeSlots = 8;   ///< issue slots of each thread for it
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
 constexpr double sharingTime =
     2.5; ///< of a program that shares a split loop, beside the bytes of all their sums
@@ -82,6 +84,8 @@ constexpr double inSquares =
     10.0 / 11; ///< of the multiprocessors, those that clusters of four find room on: 120 of 132
 
 constexpr double portBytesPerClock = 64; ///< of a multiprocessor, from L2
+
+constexpr unsigned measuredBits = 16; ///< of operands, of which times show what is said of them
 
 constexpr int64_t schedulers = 4; ///< of a multiprocessor; each issues for one warp at a time
 
@@ -133,6 +137,7 @@ private:
   double getTrips(size_t loop) const {
     return std::max(work.loops[loop].trips / std::max(work.loops[loop].runs, 1.0), 1.0);
   }
+  double getOwnColumns(const DotWork &dot) const;
   double getWaitForResults(double least) const;
   double getReread(size_t loop, const AccessWork &access, double concurrent) const;
   double addTraffic(CostEstimate &found) const;
@@ -193,6 +198,14 @@ double Estimator::getWaitForResults(double least) const {
   return std::sqrt(busyWarps / std::clamp(resident, least, busyWarps));
 }
 
+/// Columns of a product by wgmma that a warpgroup computes of its rows.
+double Estimator::getOwnColumns(const DotWork &dot) const {
+  constexpr int64_t warpRows = 16;
+  int64_t rows = dot.swapped ? dot.n : dot.m, columns = dot.swapped ? dot.m : dot.n;
+  double distinct = double(countDistinctWarps(dot, resources.warps));
+  return double(columns) * std::min(1.0, double(rows / warpRows) / distinct);
+}
+
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not
 /// multiply the types.
 double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
@@ -231,10 +244,9 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   // 128 that it moves, those that copies bring included. Times show it of operands of 16 bits; i8
   // was faster by 128 columns.
   constexpr double widest = 256, narrow = 128;
-  constexpr unsigned measuredBits = 16;
   if (wgmma && dot.bits == measuredBits && loop.dots.size() == 1 && loop.reduced <= 0 &&
       !dot.computedA && !dot.computedB) {
-    double own = columns * std::min(1.0, double(rows / warpRows) / double(distinct));
+    double own = getOwnColumns(dot);
     efficiency /= 1 + crowding * (widest / std::clamp(own, narrow, widest) - 1);
   }
   double repetition = double(resources.warps) / double(distinct);
@@ -295,6 +307,7 @@ double Estimator::getArithmeticTime(const LoopWork &loop) const {
     slots += operandSlots * dot.count *
              ((storesB(dot) ? double(dot.n * dot.k) : 0) +
               (dot.swapped && dot.computedA ? double(dot.m * dot.k) : 0));
+  slots += exchangeSlots * loop.exchanges * 32 * double(resources.launched);
   double first = slots / slotRate, second = loop.special * share / specialRate;
   return (std::max(first, second) + 0.3 * std::min(first, second)) * getRepetition(loop) * 1e-3;
 }
@@ -354,12 +367,20 @@ ProgramTime Estimator::getProgramTime() const {
     double chain;
     if (resources.bulkCopies && inLoop) {
       // One warpgroup leaves its product in flight while it gets the next trip's tiles.
-      bool flies = loop.dots.size() == 1 && !hasComputedOperand(loop) && !loop.dots[0].computedA &&
-                   loop.reduced <= 0 && loop.dots[0].wgmma && resources.warps == 4 &&
-                   arithmetic < 0.02 * tensor;
-      // While one warpgroup hands over, the other multiplies: not for long where its part is small.
-      double turn = tensor / trips / overlapping,
-             uncovered = handOver * std::min(1.0, std::pow(handOver / std::max(turn, 1e-3), 2));
+      bool flies =
+          !loop.dots.empty() && !hasComputedOperand(loop) &&
+          llvm::all_of(loop.dots, [](const DotWork &dot) { return dot.wgmma && !dot.computedA; }) &&
+          loop.reduced <= 0 && resources.warps == 4 && arithmetic < 0.02 * tensor;
+      // While one warpgroup hands over, the other multiplies: not where its part is small, and
+      // instructions of 64 columns take all that shared memory moves.
+      constexpr double mostColumns = 64;
+      double uncovered = handOverByTurns;
+      if (llvm::any_of(loop.dots, [&](const DotWork &dot) {
+            return dot.bits == measuredBits && getOwnColumns(dot) <= mostColumns;
+          })) {
+        double turn = std::max(tensor / trips / overlapping, handOver);
+        uncovered = handOver * std::pow(handOver / turn, 2);
+      }
       double trip = computing / trips +
                     (held         ? 0
                      : alternates ? uncovered
@@ -605,8 +626,15 @@ CostEstimate Estimator::run() {
       most = microseconds;
       found.bound = name;
     }
+  // What memory has brought to the last programs they still have to go through, beside each other
+  // or, where the last round has few of them, nearly alone.
+  double memory = parts[0].second, rest = std::max({tensor, arithmetic, chain}),
+         waves = programs / slots;
+  double tail = waves > 1 && memory > 0 ? (1 - waves / std::ceil(waves)) * program.chain /
+                                              (1 + std::pow(rest / memory, 4))
+                                        : 0;
   double microseconds =
-      getNorm({parts[0].second, parts[1].second, std::max({tensor, arithmetic, chain})}, 4) +
+      tail + getNorm({parts[0].second, parts[1].second, std::max({tensor, arithmetic, chain})}, 4) +
       target.launch;
   if (!pairs.empty())
     microseconds += pairLaunch + pairRound * rounds;
