@@ -411,7 +411,13 @@ ProgramTime Estimator::getProgramTime() const {
                        (loaded > 0 ? loadLatency : 0)) +
               loop.runs * latency;
     } else {
-      chain = trips * ((loaded + filled > 0 ? loadLatency : 0) + mostKept * keptTime) + computing;
+      // Of several warps of a scheduler one computes while another waits for what it has loaded.
+      double perScheduler = double(resources.warps) / double(schedulers),
+             overlap = loop.dots.empty() && inLoop
+                           ? 1 + 0.25 * std::log2(std::max(perScheduler, 1.0))
+                           : 1;
+      chain = getNorm({trips * (loaded + filled > 0 ? loadLatency : 0), computing}, overlap) +
+              trips * mostKept * keptTime;
     }
     bool ahead =
         (resources.bulkCopies || (resources.asyncCopies && resources.stages > 1)) && inLoop;
