@@ -20,6 +20,7 @@ CASES = [
     Case("N=1 H=7 W=9 C=72 F=64", T="f16", BM=64, BP=8, BQ=8, BF=64, SPLIT=9),
     Case("N=2 H=5 W=9 C=136 F=72", T="bf16", STRIDE=2, BM=64, BP=4, BQ=8, BF=64, SPLIT=3),
     Case("N=70 H=3 W=3 C=64 F=160", T="bf16", STRIDE=2, BM=128, BP=1, BQ=2, BF=160),
+    Case("N=3 H=7 W=9 C=96 F=96", T="f16", BM=128, BP=4, BQ=4, BC=32, BF=128),
 ]
 
 
