@@ -94,13 +94,21 @@ int64_t SharedLayout::getUsedBytes() const {
   return rows * getUsedRowBytes();
 }
 
-/// Of a padded tile, up to the last row that an instruction of wgmma may read in the last panel:
-///
-///   panel 0 | used | padding |  panel 1 | used | padding |  panel 2 | used |  (no bytes)
-int64_t SharedLayout::getBytes() const {
+/// Panels begin where the swizzle's pattern does, every 8 rows.
+int64_t SharedLayout::getPanelRows() const {
   int64_t rows = 1;
   for (size_t i = 1; i < order.size(); ++i)
     rows *= shape[order[i]];
+  if (order.size() == 2 && panelBytes)
+    rows = std::min(rows, int64_t(alignTo(used[order[1]], 8)));
+  return rows;
+}
+
+/// Of a padded tile, up to the last row that an instruction of wgmma may read in the last panel:
+///
+///   panel 0 | used |  panel 1 | used |  panel 2 | used |  (no bytes)
+int64_t SharedLayout::getBytes() const {
+  int64_t rows = getPanelRows();
   // An instruction reads 64 rows of its first operand.
   constexpr int64_t instructionRows = 64;
   int64_t last = std::min(rows, int64_t(alignTo(getUsedRowsEnd(), instructionRows)));
@@ -114,11 +122,9 @@ uint32_t SharedLayout::getOffset(ArrayRef<int64_t> coord) const {
   if (order.empty())
     return 0;
   // Rows count all dimensions but the fastest, in the layout's order.
-  uint64_t row = 0, rows = 1;
-  for (size_t i = order.size(); i-- > 1;) {
+  uint64_t row = 0, rows = getPanelRows();
+  for (size_t i = order.size(); i-- > 1;)
     row = row * shape[order[i]] + coord[order[i]];
-    rows *= shape[order[i]];
-  }
   uint64_t x = coord[order[0]] * elementBytes;
   if (!panelBytes)
     return row * shape[order[0]] * elementBytes + x;

@@ -8,12 +8,13 @@
 namespace tile::gpu {
 
 /// A tile in shared memory, cut along its fastest dimension into panels that follow each other.
-/// Byte offsets are linear over F2 in the bits of the coordinates.
+/// Byte offsets are linear over F2 in the bits of the coordinates, but for panels of which not all
+/// rows are used: those follow each other closely, and only the hardware reads them.
 class SharedLayout {
 public:
   /// As `#tile_gpu.shared`: `order[0]` is the fastest dimension, `swizzle` 0, 32, 64 or 128 bytes
   /// as TMA and wgmma have it. `used`, if any, are the extents that hold something: what lies
-  /// behind the last of them has no bytes.
+  /// behind them has no bytes.
   SharedLayout(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> order, unsigned elementBytes,
                unsigned swizzle, llvm::ArrayRef<int64_t> used = {});
   /// Scratch memory where accesses of up to `granule` bytes along `fastest` spread over the banks,
@@ -30,10 +31,12 @@ public:
   unsigned getElementBytes() const { return elementBytes; }
   /// Bytes of a panel's row; 0 where rows are whole and nothing is swizzled.
   unsigned getSwizzle() const { return panelBytes; }
+  /// Rows of a panel in memory, all dimensions but the fastest together: of a matrix those that are
+  /// used.
+  int64_t getPanelRows() const;
   /// Bytes that the tile takes.
   int64_t getBytes() const;
-  /// Bytes of the used extents alone, which copies bring: rows that are not used lie between
-  /// panels.
+  /// Bytes of the used extents alone, which copies bring.
   int64_t getUsedBytes() const;
   /// Offset in bytes of an element.
   uint32_t getOffset(llvm::ArrayRef<int64_t> coord) const;

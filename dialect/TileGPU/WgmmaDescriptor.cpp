@@ -35,7 +35,7 @@ uint64_t WgmmaDescriptor::getBits() const {
     leading = 16;
     stride = 8 * swizzle;
   } else if (swizzle) {
-    leading = shared.getShape()[kDim] * swizzle;
+    leading = shared.getPanelRows() * swizzle;
     stride = 8 * swizzle;
   } else {
     leading = 8 * 16;

@@ -537,9 +537,8 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
     ArrayRef<int64_t> order = type.getLayout().getOrder(), shape = type.getShape();
     int64_t elementBytes = getSharedElementBytes(type.getElementType()),
             swizzle = type.getLayout().getSwizzle();
-    int64_t panelBytes = swizzle ? swizzle : shape[order[0]] * elementBytes, rows = 1;
-    for (int64_t d : order.drop_front())
-      rows *= shape[d];
+    int64_t panelBytes = swizzle ? swizzle : shape[order[0]] * elementBytes,
+            rows = getSharedLayout(type).getPanelRows();
     auto constant = [&](int64_t value) { return constantI32(b, loc, value); };
     auto divide = [&](Value value, int64_t by) -> Value {
       return arith::DivUIOp::create(b, loc, value, constant(by));

@@ -1,6 +1,7 @@
 // Shared-memory layouts against the swizzle's definition, and accesses and matrix loads against an
 // emulated block.
 #include "dialect/TileGPU/SharedLayout.h"
+#include "dialect/TileGPU/WgmmaDescriptor.h"
 
 #include "gtest/gtest.h"
 #include <map>
@@ -46,6 +47,26 @@ uint32_t combine(llvm::ArrayRef<uint32_t> images, unsigned index) {
     if (index >> bit & 1)
       result ^= images[bit];
   return result;
+}
+
+// 176 of 256 rows: the second panel follows row 175 of the first, where the pattern begins anew.
+TEST(SharedLayout, PanelsHaveTheRowsThatAreUsed) {
+  SharedLayout whole({256, 128}, {1, 0}, 2, 128), shared({256, 128}, {1, 0}, 2, 128, {176, 128});
+  EXPECT_EQ(shared.getPanelRows(), 176);
+  EXPECT_EQ(shared.getBytes(), 176 * 256);
+  EXPECT_EQ(shared.getUsedBytes(), 176 * 256);
+  EXPECT_EQ(shared.getOffset({0, 64}), 176u * 128);
+  std::set<uint32_t> seen;
+  for (int64_t row = 0; row < 176; ++row)
+    for (int64_t column = 0; column < 128; ++column) {
+      uint32_t offset = shared.getOffset({row, column});
+      EXPECT_TRUE(seen.insert(offset).second);
+      EXPECT_LT(offset, shared.getBytes());
+      if (column < 64)
+        EXPECT_EQ(offset, whole.getOffset({row, column}));
+    }
+  // As wgmma reads it transposed: panels of columns are as far apart.
+  EXPECT_EQ(WgmmaDescriptor(shared, 0).getBits() >> 16 & 0x3FFF, 176u * 128 / 16);
 }
 
 TEST(SharedLayout, SwizzleFollowsTheHardware) {
