@@ -1,6 +1,7 @@
 // Registration, attributes, types and verifiers of the tile_gpu dialect.
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/AttributeSpec.h"
+#include "dialect/PaddingNames.h"
 #include "dialect/RequestLimits.h"
 #include "dialect/SelectionNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
@@ -181,6 +182,7 @@ static const AttributeSpec specs[] = {
     {numWarpsName, isNumber<1, limits::warps>, "an i64 from 1 to 32", isKernel, aKernel},
     {idleWarpsName, isNumber<1>, positive, isKernel, aKernel},
     {paddedExtentsName, isNumbers, "an array of i64", isKernelOrFunction, both},
+    {realExtentsName, isNumbers, "an array of i64", isInKernel, inside},
     {numThreadsName, isNumber<1>, positive, isFunction, aFunction},
     {sharedBytesName, isNumber<0>, notNegative, isKernelOrFunction, both},
     {sharedOffsetName, isNumber<0>, notNegative, isInKernel, inside},

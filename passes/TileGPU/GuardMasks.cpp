@@ -13,6 +13,7 @@
 //
 //   start + i >= other + j            i + clamp(start - other) >= j
 //   two comparisons of 32 bits        one, and a sum for each row
+#include "dialect/PaddingNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Convert/ValueRanges.h"
 
@@ -130,7 +131,8 @@ private:
     }
     if (auto iota = dyn_cast<IotaOp>(op)) {
       getSmall(iota.getStart());
-      Value reach = getSmall(constant((type.getNumElements() - 1) * iota.getStep())).low,
+      Value reach =
+                getSmall(constant((getReal(iota, type.getShape())[0] - 1) * iota.getStep())).low,
             last = arith::AddIOp::create(builder, loc, iota.getStart(), reach);
       return iota.getStep() >= 0 ? Range{iota.getStart(), last} : Range{last, iota.getStart()};
     }
@@ -159,7 +161,7 @@ private:
     for (unsigned d = 0; d < inside.getSizes().size(); ++d) {
       if (inside.getInBounds()[d])
         continue;
-      int64_t size = inside.isDropped(d) ? 1 : inside.getSizes()[d];
+      int64_t size = inside.isDropped(d) ? 1 : getReal(inside, inside.getSizes())[d];
       int64_t reach = (size - 1) * inside.getSteps()[d];
       // A negative step would turn first and last round.
       if (reach < 0)
@@ -175,6 +177,12 @@ private:
         require(arith::CmpIPredicate::slt, last, end);
     }
     return all;
+  }
+
+  /// Extents without padding, behind which nothing is asked for.
+  static ArrayRef<int64_t> getReal(Operation *op, ArrayRef<int64_t> padded) {
+    auto real = op->getAttrOfType<DenseI64ArrayAttr>(realExtentsName);
+    return real ? real.asArrayRef() : padded;
   }
 
   Value constant(int64_t value) { return arith::ConstantIndexOp::create(builder, loc, value); }

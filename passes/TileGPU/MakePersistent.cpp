@@ -18,6 +18,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
+#include <functional>
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUMAKEPERSISTENT
@@ -61,6 +62,24 @@ static bool gainsByTurns(KernelOp kernel) {
   return false;
 }
 
+/// True if a loop makes more trips in some programs than in others.
+static bool differInLength(KernelOp kernel) {
+  DenseSet<Value> seen;
+  std::function<bool(Value)> varies = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && seen.insert(value).second &&
+           (isa<ProgramIdOp>(op) || llvm::any_of(op->getOperands(), varies));
+  };
+  return kernel.getBody()
+      .walk([&](scf::ForOp loop) {
+        for (Value bound : {loop.getLowerBound(), loop.getUpperBound()})
+          if (varies(bound))
+            return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 static void makePersistent(KernelOp kernel) {
   Block &body = kernel.getBody().front();
   Operation *terminator = body.getTerminator();
@@ -80,9 +99,13 @@ static void makePersistent(KernelOp kernel) {
   total = arith::MinSIOp::create(builder, loc, total,
                                  arith::ConstantIndexOp::create(builder, loc, mostPrograms));
   auto block = BlockIdOp::create(builder, loc, builder.getIndexType(), builder.getIndexType());
+  Value bandRows;
+  if (differInLength(kernel))
+    bandRows = getEvenBandRows(builder, kernel, extents, block.getBlocks());
   auto loop = scf::ForOp::create(builder, loc, block.getBlock(), total, block.getBlocks());
   builder.setInsertionPointToStart(loop.getBody());
-  SmallVector<Value> axes = splitProgram(builder, kernel, loop.getInductionVar(), extents);
+  SmallVector<Value> axes =
+      splitProgram(builder, kernel, loop.getInductionVar(), extents, bandRows);
 
   clampToLast(builder, loc, last, axes);
 

@@ -12,6 +12,7 @@
 // Invariant behind the pass: all extents of tiles are powers of two, which layouts, being linear in
 // the bits of positions, take for granted.
 #include "dialect/AttributeNames.h"
+#include "dialect/PaddingNames.h"
 #include "passes/Convert/Reduction.h"
 
 #include "mlir/IR/Builders.h"
@@ -361,13 +362,23 @@ private:
     mask(operand, axis, getIdentity(b, kind, getElementTypeOrSelf(operand.get().getType())));
   }
 
+  /// For tile-gpu-guard-masks, to which a mask is all true where it is so in the real part.
+  static void noteReal(Operation *op, ArrayRef<int64_t> sizes) {
+    if (llvm::any_of(sizes, [](int64_t size) { return size > 0 && roundUp(size) != size; }))
+      op->setAttr(tile::gpu::realExtentsName, DenseI64ArrayAttr::get(op->getContext(), sizes));
+  }
+
   LogicalResult adjust(Operation *op) {
     if (auto load = dyn_cast<LoadOp>(op))
       return clip(load), success();
     if (auto store = dyn_cast<StoreOp>(op))
       return clip(store), success();
-    if (auto inside = dyn_cast<InsideOp>(op))
+    if (auto inside = dyn_cast<InsideOp>(op)) {
+      noteReal(op, inside.getSizes());
       return clip(inside), success();
+    }
+    if (auto iota = dyn_cast<IotaOp>(op))
+      return noteReal(op, iota.getType().getShape()), success();
     if (auto gather = dyn_cast<GatherOp>(op))
       return clipJoint(gather), success();
     if (auto scatter = dyn_cast<ScatterOp>(op))

@@ -14,6 +14,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 
+#include <limits>
+
 using namespace mlir;
 using namespace tile;
 
@@ -68,8 +70,37 @@ void tile::gpu::clampToLast(OpBuilder &b, Location loc, const LastPrograms &last
   }
 }
 
+/// Longer programs come first in a band, so the last band evens out what blocks have left to do if
+/// it has about two programs for each: of lengths from 0 to L, L for each block.
+Value tile::gpu::getEvenBandRows(OpBuilder &b, KernelOp kernel, ValueRange extents, Value blocks) {
+  auto grouped = kernel->getAttrOfType<IntegerAttr>(groupedName);
+  if (!grouped || grouped.getInt() <= 1 || extents.size() < 2 ||
+      kernel->hasAttr(blocksOfClusterName) || kernel->hasAttr(splitPartsName))
+    return {};
+  Location loc = kernel.getLoc();
+  auto constant = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(b, loc, value);
+  };
+  // All are positive numbers: without programs nothing of this is used.
+  auto positive = [&](Value value) -> Value {
+    Operation *op = arith::MaxSIOp::create(b, loc, value, constant(1));
+    op->setAttr(nonNegativeName, b.getUnitAttr());
+    return op->getResult(0);
+  };
+  auto roundUp = [&](Value value, Value by) -> Value {
+    Value most =
+        arith::SubIOp::create(b, loc, arith::AddIOp::create(b, loc, value, by), constant(1));
+    return arith::DivUIOp::create(b, loc, most, by);
+  };
+  Value rows = positive(extents[extents.size() - 2]), columns = positive(extents.back());
+  Value two = arith::MulIOp::create(b, loc, blocks, constant(2));
+  Value least = arith::MaxUIOp::create(b, loc, roundUp(two, columns), constant(grouped.getInt()));
+  Value bands = positive(arith::DivUIOp::create(b, loc, rows, least));
+  return positive(roundUp(rows, bands));
+}
+
 SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program,
-                                           ValueRange extents) {
+                                           ValueRange extents, Value bandRows) {
   Location loc = kernel.getLoc();
   int64_t group = 1;
   if (auto attr = kernel->getAttrOfType<IntegerAttr>(groupedName))
@@ -107,8 +138,13 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
     if (last > 2)
       inPlane = arith::RemUIOp::create(b, loc, rest, plane);
     rest = last > 2 ? Value(arith::DivUIOp::create(b, loc, rest, plane)) : rest;
-    Value groupSize = arith::ConstantIndexOp::create(b, loc, group);
+    Value groupSize = bandRows ? bandRows : arith::ConstantIndexOp::create(b, loc, group);
     Value perBand = arith::MulIOp::create(b, loc, groupSize, columns);
+    // Of so many programs that there is one band alone; a quotient of 32 bits is cheaper.
+    if (bandRows)
+      perBand = arith::MinUIOp::create(
+          b, loc, perBand,
+          arith::ConstantIndexOp::create(b, loc, std::numeric_limits<int32_t>::max()));
     Value band = arith::DivUIOp::create(b, loc, inPlane, perBand),
           inBand = arith::RemUIOp::create(b, loc, inPlane, perBand);
     Value first = arith::MulIOp::create(b, loc, band, groupSize);
@@ -118,6 +154,11 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
     axes[last - 2] =
         arith::AddIOp::create(b, loc, first, arith::RemUIOp::create(b, loc, inBand, height));
     axes[last - 1] = arith::DivUIOp::create(b, loc, inBand, height);
+    if (bandRows) { // says that it is small
+      Value one = arith::ConstantIndexOp::create(b, loc, 1);
+      axes[last - 2] =
+          arith::MinUIOp::create(b, loc, axes[last - 2], arith::SubIOp::create(b, loc, rows, one));
+    }
     last -= 2;
   }
   for (size_t axis = last; axis-- > 0;) {

@@ -102,6 +102,8 @@ private:
 
   double visit(Block &block, int loop, double weight, IndexEvaluation &values);
   double visitLoop(scf::ForOp op, double weight, IndexEvaluation &values);
+  void findColumns();
+  double getShareOfColumns(Operation *op) const;
   void addDot(DotOp dot, LoopWork &loop, double weight);
   template <typename Op>
   void addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &values);
@@ -117,6 +119,7 @@ private:
   llvm::DenseMap<Operation *, size_t>
       places; // of a dot or access among those of its loop; looked up only
   llvm::DenseMap<Value, unsigned> axes; // looked up only
+  llvm::DenseSet<int64_t> columns;      // of products by wgmma; looked up only
 };
 
 /// The extents must be ones that a launch may have.
@@ -213,6 +216,27 @@ bool Counter::dependsOnProgram() {
 static double getUsedShare(int64_t extent, int64_t step) {
   int64_t padded = llvm::PowerOf2Ceil(extent);
   return double(std::min<int64_t>(llvm::alignTo(extent, step), padded)) / double(padded);
+}
+
+void Counter::findColumns() {
+  gpu::KernelShape fours = shape;
+  fours.numWarps = 4;
+  kernel.getBody().walk([&](DotOp dot) {
+    if (dot.getType().getRank() == 2 && !gpu::isSwapped(dot) &&
+        gpu::chooseDotKind(dot, fours) == gpu::DotKind::Wgmma)
+      columns.insert(dot.getType().getDimSize(1));
+  });
+}
+
+/// Threads have no registers for columns of padding in a result of wgmma, nor in what is computed
+/// from it.
+double Counter::getShareOfColumns(Operation *op) const {
+  for (TypeRange types : {TypeRange(op->getOperandTypes()), TypeRange(op->getResultTypes())})
+    for (Type type : types)
+      if (auto tile = dyn_cast<RankedTensorType>(type);
+          tile && tile.getRank() == 2 && columns.contains(tile.getDimSize(1)))
+        return getUsedShare(tile.getDimSize(1), 8);
+  return 1;
 }
 
 void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
@@ -359,6 +383,10 @@ double Counter::visit(Block &block, int number, double weight, IndexEvaluation &
           auto [cost, isNew] = costs.try_emplace(each);
           if (isNew) {
             cost->second = getElementCost(each);
+            double share = getShareOfColumns(each);
+            cost->second.slots *= share;
+            cost->second.special *= share;
+            cost->second.reduced *= share;
             // What a load beside has brought is widened already.
             if (isa<arith::ExtFOp>(each))
               if (auto load = each->getOperand(0).getDefiningOp<LoadOp>())
@@ -415,6 +443,7 @@ KernelWork Counter::run() {
     return work;
   readGrid();
   addLoops(kernel.getBody(), 0);
+  findColumns();
   unsigned samples = dependsOnProgram() ? sampledPrograms : 1;
   double most = 0, total = 0;
   for (unsigned s = 0; s < samples; ++s) {

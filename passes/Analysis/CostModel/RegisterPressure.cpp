@@ -121,6 +121,8 @@ private:
                                  return each.m == shape[shape.size() - 2] && each.n == shape.back();
                                });
     int64_t repetition = getRepetition(value, elements);
+    if (dot && dot != dots.end() && dot->wgmma && !dot->swapped && shape.size() == 2)
+      elements = int64_t(std::ceil(double(elements) * dot->usedColumns));
     for (size_t i = 0; i < result.size(); ++i) {
       int64_t warps = int64_t(1) << i, distinct = warps;
       if (dot && dot != dots.end())
