@@ -1,7 +1,6 @@
 // LLVM's scalarizer for tiles: vectors of many elements that are put together one by one.
 #include "codegen/ScalarizeTiles.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -17,9 +16,11 @@ namespace {
 constexpr unsigned leastElements = 4;
 
 /// The elements of a vector that insertions make, of each the last; empty if one is not known.
-SmallVector<Value *> findElements(InsertElementInst *last) {
+/// Of elements that are pieces of their own: for pairs of short ones the instructions that are
+/// selected hang on what makes the pair.
+SmallVector<Value *> findElements(InsertElementInst *last, unsigned leastBits) {
   auto *type = dyn_cast<FixedVectorType>(last->getType());
-  if (!type || type->getNumElements() < leastElements)
+  if (!type || type->getNumElements() < leastElements || type->getScalarSizeInBits() < leastBits)
     return {};
   SmallVector<Value *> elements(type->getNumElements());
   Value *vector = last;
@@ -43,7 +44,7 @@ bool isInserted(const Use &use) {
 }
 
 /// Calls in place of the vectors that something else than an insertion uses.
-SmallVector<CallInst *> hideInsertions(Function &function) {
+SmallVector<CallInst *> hideInsertions(Function &function, unsigned leastBits) {
   SmallVector<InsertElementInst *> insertions, last;
   for (Instruction &instruction : instructions(function))
     if (auto *insertion = dyn_cast<InsertElementInst>(&instruction)) {
@@ -53,7 +54,7 @@ SmallVector<CallInst *> hideInsertions(Function &function) {
     }
   SmallVector<CallInst *> calls;
   for (InsertElementInst *insertion : last) {
-    SmallVector<Value *> elements = findElements(insertion);
+    SmallVector<Value *> elements = findElements(insertion, leastBits);
     if (elements.empty())
       continue;
     // A function for each call: it goes with the call.
@@ -70,53 +71,22 @@ SmallVector<CallInst *> hideInsertions(Function &function) {
   return calls;
 }
 
-/// The elements from `first` on as a vector of `type`.
-Value *insertElements(IRBuilder<> &builder, const CallInst &call, FixedVectorType *type,
-                      unsigned first) {
-  Value *vector = PoisonValue::get(type);
-  for (unsigned i = 0; i < type->getNumElements(); ++i)
-    vector = builder.CreateInsertElement(vector, call.getArgOperand(first + i), i);
-  return vector;
-}
-
-/// The first element of a piece of consecutive ones that `user` takes out.
-std::optional<unsigned> getFirstOfPiece(const ShuffleVectorInst &user, const CallInst &call) {
-  int first = user.getMaskValue(0), count = call.arg_size();
-  if (user.getOperand(0) != &call || first < 0)
-    return std::nullopt;
-  for (auto [i, at] : enumerate(user.getShuffleMask()))
-    if (at != first + int(i) || at >= count)
-      return std::nullopt;
-  return first;
-}
-
 /// What asks for elements gets them.
 void showElements(CallInst *call) {
-  // Each once: a shuffle may use it twice.
-  SmallSetVector<Instruction *, 16> users;
-  for (User *user : call->users())
-    users.insert(cast<Instruction>(user));
-  for (Instruction *user : users) {
-    Value *found = nullptr;
-    if (auto *extraction = dyn_cast<ExtractElementInst>(user)) {
-      auto *at = dyn_cast<ConstantInt>(extraction->getIndexOperand());
-      if (at && at->getZExtValue() < call->arg_size())
-        found = call->getArgOperand(at->getZExtValue());
-    } else if (auto *shuffle = dyn_cast<ShuffleVectorInst>(user)) {
-      IRBuilder<> builder(shuffle);
-      auto *type = cast<FixedVectorType>(shuffle->getType());
-      if (std::optional<unsigned> first = getFirstOfPiece(*shuffle, *call))
-        found = insertElements(builder, *call, type, *first);
-    }
-    if (found) {
-      user->replaceAllUsesWith(found);
-      user->eraseFromParent();
-    }
+  for (User *user : make_early_inc_range(call->users())) {
+    auto *extraction = dyn_cast<ExtractElementInst>(user);
+    auto *at = extraction ? dyn_cast<ConstantInt>(extraction->getIndexOperand()) : nullptr;
+    if (!at || at->getZExtValue() >= call->arg_size())
+      continue;
+    extraction->replaceAllUsesWith(call->getArgOperand(at->getZExtValue()));
+    extraction->eraseFromParent();
   }
   if (!call->use_empty()) {
     IRBuilder<> builder(call);
-    call->replaceAllUsesWith(
-        insertElements(builder, *call, cast<FixedVectorType>(call->getType()), 0));
+    Value *vector = PoisonValue::get(call->getType());
+    for (auto [i, element] : enumerate(call->args()))
+      vector = builder.CreateInsertElement(vector, element, i);
+    call->replaceAllUsesWith(vector);
   }
   Function *callee = call->getCalledFunction();
   call->eraseFromParent();
@@ -127,7 +97,7 @@ void showElements(CallInst *call) {
 
 PreservedAnalyses tile::ScalarizeTilesPass::run(Function &function,
                                                 FunctionAnalysisManager &analyses) {
-  SmallVector<CallInst *> calls = hideInsertions(function);
+  SmallVector<CallInst *> calls = hideInsertions(function, leastBits);
   ScalarizerPassOptions options;
   options.ScalarizeMinBits = leastBits;
   PreservedAnalyses preserved = ScalarizerPass(options).run(function, analyses);
