@@ -81,7 +81,10 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     LLVMConversionTarget target(*context);
     target.addLegalDialect<NVVM::NVVMDialect>();
     target.addLegalOp<ModuleOp>();
-    if (failed(applyFullConversion(getOperation(), target, std::move(patterns))))
+    // What fails to convert ends the compilation anyway: nothing is kept to be restored.
+    ConversionConfig config;
+    config.allowPatternRollback = false;
+    if (failed(applyFullConversion(getOperation(), target, std::move(patterns), config)))
       return signalPassFailure();
     for (auto function : getOperation().getOps<LLVM::LLVMFuncOp>())
       markKernel(function);
