@@ -44,6 +44,16 @@ def contracts(n):
     )
 
 
+def elements(n):
+    """Each thread adds up what an elementary function makes of n numbers, trip by trip."""
+    return (
+        "kernel k(x: in f32[M, N], y: out f32[N]) where N % 64 == 0 grid (i: cdiv(N, "
+        f"{32 * n})) with warps(1) {{\n  let n = block(i, {32 * n});\n"
+        f"  var sum = zeros(f32, [{32 * n}]);\n"
+        "  for m in 0..M { sum = sum + exp(x[m, n]); }\n  y[n] = sum;\n}\n"
+    )
+
+
 def result(n):
     """A result of `tilec tune` of another kernel: it is read as a whole before that is said."""
     entry = '{"shape": {"N": #}, "config": {"B": "64"}, "ms": 1}'
@@ -54,6 +64,7 @@ def result(n):
 
 
 CHECK = ["check", "{}.tile"]
+PTX = ["--target", "sm_90a", "--emit=ptx", "-o", "-", "{}.tile"]
 CONFIG = [
     "k.tile",
     "--kernel",
@@ -84,6 +95,8 @@ CASES = (
     ("kernels", 12, lambda n: each(n, KERNEL.replace("kernel k", "kernel k#") % ""), CHECK, ""),
     ("parameters", 25, parameters, CHECK, ""),
     ("contracts", 40, contracts, CHECK, ""),
+    ("elements of a thread", 128, elements, PTX, ""),
+    ("tensors of a kernel", 16, parameters, PTX, ""),
     ("errors of names", 100, lambda n: body(n, "  y[n] = z#;"), CHECK, "E0201"),
     ("errors of syntax", 200, lambda n: each(n, "def f(x): return x"), CHECK, "E0101"),
     (
