@@ -95,7 +95,7 @@ CASES = (
     ("kernels", 12, lambda n: each(n, KERNEL.replace("kernel k", "kernel k#") % ""), CHECK, ""),
     ("parameters", 25, parameters, CHECK, ""),
     ("contracts", 40, contracts, CHECK, ""),
-    ("elements of a thread", 128, elements, PTX, ""),
+    ("elements of a thread", 96, elements, PTX, ""),
     ("tensors of a kernel", 16, parameters, PTX, ""),
     ("errors of names", 100, lambda n: body(n, "  y[n] = z#;"), CHECK, "E0201"),
     ("errors of syntax", 200, lambda n: each(n, "def f(x): return x"), CHECK, "E0101"),
