@@ -69,6 +69,8 @@ constexpr int64_t copyLatency = 1000;
 constexpr int64_t productsPerClock = 1024;
 /// More stages than this hide no more latency.
 constexpr int64_t mostStages = 5;
+/// Elements of a thread from which on their copies, one by one, are long.
+constexpr int64_t longCode = 8;
 /// Registers of a multiprocessor, and what a thread may take of them.
 constexpr int64_t registers = 65536, registersOfThread = 256;
 /// Bytes of each block's shared memory that the system takes.
@@ -441,12 +443,12 @@ private:
                         TypeAttr::get(copy.stored), load.getCacheAttr());
   }
 
-  /// True if a copy has a way for each width that rows may turn out to have: most of the kernel's
-  /// code.
+  /// True if a copy of many pieces has a way for each width that rows may turn out to have: most of
+  /// the kernel's code. Vectors are a piece or two.
   bool isAnyRagged() const {
     return llvm::any_of(copies, [&](const Copy &copy) {
       AccessWidth width = getAccessWidth(copy.load, copy.tile, divisibility);
-      return width.proven < width.possible;
+      return width.proven < width.possible && getLayout(copy.tile).getNumRegisters() >= longCode;
     });
   }
 

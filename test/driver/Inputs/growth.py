@@ -50,7 +50,7 @@ def elements(n):
         "kernel k(x: in f32[M, N], y: out f32[N]) where N % 64 == 0 grid (i: cdiv(N, "
         f"{32 * n})) with warps(1) {{\n  let n = block(i, {32 * n});\n"
         f"  var sum = zeros(f32, [{32 * n}]);\n"
-        "  for m in 0..M { sum = sum + exp(x[m, n]); }\n  y[n] = sum;\n}\n"
+        "  for m in 0..M { sum = exp(sum * x[m, 0]); }\n  y[n] = sum;\n}\n"
     )
 
 
@@ -95,7 +95,7 @@ CASES = (
     ("kernels", 12, lambda n: each(n, KERNEL.replace("kernel k", "kernel k#") % ""), CHECK, ""),
     ("parameters", 25, parameters, CHECK, ""),
     ("contracts", 40, contracts, CHECK, ""),
-    ("elements of a thread", 96, elements, PTX, ""),
+    ("elements of a thread", 128, elements, PTX, ""),
     ("tensors of a kernel", 16, parameters, PTX, ""),
     ("errors of names", 100, lambda n: body(n, "  y[n] = z#;"), CHECK, "E0201"),
     ("errors of syntax", 200, lambda n: each(n, "def f(x): return x"), CHECK, "E0101"),
