@@ -70,7 +70,7 @@ constexpr int64_t productsPerClock = 1024;
 /// More stages than this hide no more latency.
 constexpr int64_t mostStages = 5;
 /// Elements of a thread from which on their copies, one by one, are long.
-constexpr int64_t longCode = 8;
+constexpr int64_t longCode = 16;
 /// Registers of a multiprocessor, and what a thread may take of them.
 constexpr int64_t registers = 65536, registersOfThread = 256;
 /// Bytes of each block's shared memory that the system takes.
