@@ -41,19 +41,6 @@ Element findElement(Value *value, int index, SmallVectorImpl<Element> *path = nu
   }
 }
 
-Value *resolve(ExtractElementInst &extract) {
-  auto *at = dyn_cast<ConstantInt>(extract.getIndexOperand());
-  auto *type = dyn_cast<FixedVectorType>(extract.getVectorOperandType());
-  if (!at || !type || at->getValue().uge(type->getNumElements()))
-    return nullptr;
-  Element found = findElement(extract.getVectorOperand(), int(at->getZExtValue()));
-  if (!found.value || found.value == extract.getVectorOperand())
-    return nullptr;
-  if (found.index < 0)
-    return found.value;
-  return IRBuilder<>(&extract).CreateExtractElement(found.value, uint64_t(found.index));
-}
-
 /// The piece as one shuffle of at most two vectors, or as one of them; null where it needs more.
 Value *shuffleOf(ArrayRef<Element> elements, FixedVectorType *type, IRBuilderBase &builder) {
   Value *sources[2] = {};
@@ -154,6 +141,40 @@ Value *takePiece(Value *vector, unsigned begin, unsigned count, IRBuilderBase &b
   auto *type = cast<FixedVectorType>(withElements(vector->getType(), count));
   Value *piece = shuffleOf(elements, type, builder);
   return piece ? piece : insertAll(elements, type, builder);
+}
+
+/// An element of a vector whose elements join several of another one, as a register joins two
+/// halves: these, taken from where they are computed.
+Value *resolveJoined(ExtractElementInst &extract, unsigned index) {
+  auto *bits = dyn_cast<BitCastInst>(extract.getVectorOperand());
+  auto *from = bits ? dyn_cast<FixedVectorType>(bits->getSrcTy()) : nullptr;
+  if (!from)
+    return nullptr;
+  const unsigned extent = cast<FixedVectorType>(bits->getType())->getNumElements();
+  const unsigned count = from->getNumElements() / extent;
+  if (count < 2 || from->getNumElements() % extent)
+    return nullptr;
+  for (unsigned i = 0; i < count; ++i)
+    if (findElement(bits->getOperand(0), int(index * count + i)).value == bits->getOperand(0))
+      return nullptr;
+  IRBuilder<> builder(&extract);
+  return builder.CreateBitCast(takePiece(bits->getOperand(0), index * count, count, builder),
+                               extract.getType());
+}
+
+Value *resolve(ExtractElementInst &extract) {
+  auto *at = dyn_cast<ConstantInt>(extract.getIndexOperand());
+  auto *type = dyn_cast<FixedVectorType>(extract.getVectorOperandType());
+  if (!at || !type || at->getValue().uge(type->getNumElements()))
+    return nullptr;
+  if (Value *joined = resolveJoined(extract, unsigned(at->getZExtValue())))
+    return joined;
+  Element found = findElement(extract.getVectorOperand(), int(at->getZExtValue()));
+  if (!found.value || found.value == extract.getVectorOperand())
+    return nullptr;
+  if (found.index < 0)
+    return found.value;
+  return IRBuilder<>(&extract).CreateExtractElement(found.value, uint64_t(found.index));
 }
 
 /// Casts, comparisons and selections between elements of different sizes, which the scalarizer

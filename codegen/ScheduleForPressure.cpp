@@ -3,7 +3,11 @@
 #include "codegen/ResolveShuffles.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/DataLayout.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
@@ -60,16 +64,18 @@ public:
 
   SmallVector<Instruction *> present;
 
-  /// The order where what is movable stands in the first window of `roots` others that needs it.
-  /// Within a window all stand as they stood, so that threads have `roots` chains to work on.
-  SmallVector<Instruction *> sinkToWindows(unsigned roots) const {
+  /// The order where what is movable stands in the first window that needs it. Windows are of
+  /// `width` values that others use which stay in their place, or other blocks. Within a window all
+  /// stand as they stood, so that threads have `width` chains to work on.
+  SmallVector<Instruction *> sinkToWindows(unsigned width) const {
     DenseMap<const Instruction *, unsigned> windows;
     SmallVector<SmallVector<Instruction *>> members;
     unsigned count = 0;
     for (Instruction *root : present)
-      if (!isMovable(*root)) {
-        place(root, count++ / roots, windows);
-        members.resize((count - 1) / roots + 1);
+      if (!isMovable(*root) || isUsedElsewhere(*root)) {
+        place(root, count / width, windows);
+        members.resize(count / width + 1);
+        count += isMovable(*root) ? 1 : std::max(countComputed(*root), 1u);
       }
     for (Instruction *instruction : present) { // used by other blocks alone: in the last
       auto found = windows.find(instruction);
@@ -81,24 +87,29 @@ public:
     return order;
   }
 
-  /// The most registers that are alive at once, of what the block computes or is the last to use.
-  unsigned countMost(ArrayRef<Instruction *> order) const {
-    DenseMap<const Instruction *, unsigned> lastUse;
+  /// The most registers that are alive at once, of what the block computes or is the last to use;
+  /// with `outside`, of what it uses at all.
+  unsigned countMost(ArrayRef<Instruction *> order, bool outside = false) const {
+    MapVector<const Instruction *, unsigned> lastUse;
+    unsigned alive = 0;
     for (auto [at, instruction] : enumerate(order))
       for (const Value *operand : instruction->operands())
-        if (auto *value = dyn_cast<Instruction>(operand); value && value->getParent() == &block)
+        if (auto *value = dyn_cast<Instruction>(operand);
+            value && !isa<PHINode>(instruction) && (outside || value->getParent() == &block)) {
+          if (lastUse.try_emplace(value).second && value->getParent() != &block)
+            alive += countRegisters(value->getType(), layout);
           lastUse[value] = unsigned(at);
+        }
     SmallVector<unsigned> ends(order.size(), 0); // registers that become free after each
-    unsigned alive = 0, most = 0;
+    for (auto [value, at] : lastUse)
+      if (!isUsedElsewhere(*value))
+        ends[at] += countRegisters(value->getType(), layout);
+    unsigned most = alive;
     for (auto [at, instruction] : enumerate(order)) {
       unsigned registers = countRegisters(instruction->getType(), layout);
       alive += registers;
       most = std::max(most, alive);
-      if (isUsedElsewhere(*instruction))
-        ; // alive till the end
-      else if (auto found = lastUse.find(instruction); found != lastUse.end())
-        ends[found->second] += registers;
-      else
+      if (!lastUse.contains(instruction) && !isUsedElsewhere(*instruction))
         alive -= registers;
       alive -= ends[at];
     }
@@ -106,9 +117,20 @@ public:
   }
 
 private:
-  bool isUsedElsewhere(const Instruction &instruction) const {
-    return any_of(instruction.users(), [&](const User *user) {
+  /// Operands that may stand anywhere up to the instruction.
+  unsigned countComputed(const Instruction &instruction) const {
+    return unsigned(count_if(instruction.operands(), [&](const Use &use) {
+      auto *value = dyn_cast<Instruction>(use.get());
+      return value && value->getParent() == &block && isMovable(*value);
+    }));
+  }
+
+  /// True of a value that other blocks use; of one that comes from another block, others than that.
+  bool isUsedElsewhere(const Instruction &value) const {
+    return any_of(value.users(), [&](const User *user) {
       auto *other = cast<Instruction>(user);
+      if (value.getParent() != &block)
+        return other->getParent() != &block && other->getParent() != value.getParent();
       return other->getParent() != &block || isa<PHINode>(other);
     });
   }
@@ -149,10 +171,13 @@ unsigned getRegisterLimit(const Function &function) {
 }
 
 /// Chains of work that are begun together at most: enough to hide the latency of arithmetic.
-constexpr unsigned widestWindow = 16;
+constexpr unsigned widestWindow = 64;
 
-/// Leaves half of the registers to what lives across the block.
-bool fits(unsigned registers, unsigned limit) { return 2 * registers <= limit; }
+/// Leaves some registers to what lives across the block.
+bool fits(unsigned registers, unsigned limit) {
+  constexpr unsigned others = 16;
+  return registers + others <= limit;
+}
 
 /// True of a block that needs far more registers than there are: ptxas finds an order itself where
 /// somewhat more is alive than fits.
@@ -163,6 +188,41 @@ bool needsOrder(BasicBlock &block, unsigned limit) {
   return 2 * order.countMost(order.present) > 3 * limit;
 }
 
+/// Moves back to the block what makes fewer registers of values that it computes for this alone:
+///
+///   block:  h = x * 0.5;  e = 1 + erf(x / sqrt(2))      block:  h = ...;  e = ...;  y = h * e
+///   later:  y = h * e                               ->  later:
+///
+/// LLVM moves operations to the only block that uses them, and so keeps their operands in its
+/// place.
+void gatherUses(BasicBlock &block, const DominatorTree &dominators, const LoopInfo &loops) {
+  const DataLayout &layout = block.getDataLayout();
+  SmallVector<Instruction *> values;
+  for (Instruction &instruction : block)
+    values.push_back(&instruction);
+  for (size_t at = 0; at < values.size(); ++at) { // grows: what is moved has users, too
+    if (values[at]->use_empty())
+      continue;
+    auto *user = cast<Instruction>(*values[at]->user_begin());
+    if (!values[at]->hasOneUser() || user->getParent() == &block || !isMovable(*user) ||
+        !isSafeToSpeculativelyExecute(user) || !dominators.dominates(&block, user->getParent()) ||
+        loops.getLoopFor(&block) != loops.getLoopFor(user->getParent()))
+      continue;
+    unsigned freed = 0;
+    bool isReady = true;
+    for (Value *operand : user->operands())
+      if (auto *value = dyn_cast<Instruction>(operand)) {
+        isReady &= dominators.dominates(value->getParent(), &block);
+        if (value->getParent() == &block && value->hasOneUser())
+          freed += countRegisters(value->getType(), layout);
+      }
+    if (!isReady || freed <= countRegisters(user->getType(), layout))
+      continue;
+    user->moveBefore(block.getTerminator()->getIterator());
+    values.push_back(user);
+  }
+}
+
 /// Orders the blocks that need it; true if that takes a third of a block's registers away.
 bool schedule(Function &function, unsigned limit, FunctionAnalysisManager &analyses) {
   ResolveShufflesPass().run(function, analyses);
@@ -170,22 +230,25 @@ bool schedule(Function &function, unsigned limit, FunctionAnalysisManager &analy
     for (Instruction &instruction : make_early_inc_range(llvm::reverse(block)))
       if (isInstructionTriviallyDead(&instruction))
         instruction.eraseFromParent();
+  const DominatorTree dominators(function);
+  const LoopInfo loops(dominators);
   bool pays = false;
   for (BasicBlock &block : function) {
     if (!needsOrder(block, limit))
       continue;
+    gatherUses(block, dominators, loops);
     BlockOrder order(block);
     SmallVector<Instruction *> best = order.present;
     const unsigned before = order.countMost(best);
-    unsigned fewest = before;
-    for (unsigned roots = widestWindow; roots > 0 && !fits(fewest, limit); roots /= 2) {
-      SmallVector<Instruction *> sunk = order.sinkToWindows(roots);
-      if (unsigned registers = order.countMost(sunk); registers < fewest) {
+    unsigned fewest = order.countMost(best, /*outside=*/true);
+    for (unsigned width = widestWindow; width > 0 && !fits(fewest, limit); width /= 2) {
+      SmallVector<Instruction *> sunk = order.sinkToWindows(width);
+      if (unsigned registers = order.countMost(sunk, /*outside=*/true); registers < fewest) {
         fewest = registers;
         best = std::move(sunk);
       }
     }
-    pays |= 3 * fewest <= 2 * before;
+    pays |= 3 * order.countMost(best) <= 2 * before;
     for (Instruction *instruction : best)
       if (!isa<PHINode>(instruction))
         instruction->moveBefore(block, block.end());

@@ -5,8 +5,8 @@
 //                                    +--------> llvm -> obj                     on the CPU
 //
 // Where threads of a cubin spill, gpu to cubin run once more, first with fewer registers of the
-// producer, then with values computed again instead of kept, then with another launch, and the
-// better one counts (tryAgain).
+// producer or more of all threads, then with values computed again instead of kept, then with
+// another launch, and the better one counts (tryAgain).
 //
 // A step returns false after a diagnostic, never without one, but for a second try, which is
 // silent: callers only pass the failure on. Products of a stage stay readable (getProduct) until a
@@ -168,6 +168,10 @@ bool Compiler::optimize() {
     reportPadding(*module, session);
   return !session.getDiagnostics().hasErrors();
 }
+
+/// What LLVM's functions say of registers: how many at most, or of how many blocks.
+static constexpr StringLiteral mostRegistersName = "nvvm.maxnreg",
+                               leastBlocksName = "nvvm.minctasm";
 
 bool Compiler::lowerToGPU() {
   if (options.passReport && !retries)
@@ -370,6 +374,11 @@ bool Compiler::optimizeLLVM() {
   for (const auto &[symbol, mostOperations] : recomputed)
     if (llvm::Function *function = llvmModule->getFunction(symbol))
       function->addFnAttr(recomputeName, std::to_string(mostOperations));
+  for (const auto &[symbol, number] : registers)
+    if (llvm::Function *function = llvmModule->getFunction(symbol);
+        function && !function->hasFnAttribute(leastBlocksName) &&
+        !function->hasFnAttribute(mostRegistersName))
+      function->addFnAttr(mostRegistersName, std::to_string(number));
   if (llvm::Error error = gpu->optimize(*llvmModule))
     return session.failInternal(std::move(error));
   return true;
@@ -474,6 +483,8 @@ std::optional<Cubin> Compiler::compileWith(const Launches &launches, StringRef f
       continue;
     if (found->second.first == recomputeName)
       recomputed[found->first] = found->second.second;
+    else if (found->second.first == mostRegistersName)
+      registers[found->first] = found->second.second;
     else
       kernel->setAttr(found->second.first, Builder(kernel).getI64IntegerAttr(found->second.second));
   }
@@ -491,7 +502,7 @@ std::optional<Cubin> Compiler::tryAgain(const Cubin &first, const Launches &want
   // PTX.
   runtime::Manifest firstManifest = manifest;
   std::string firstPTX = ptx;
-  std::map<std::string, int64_t> firstRecomputed = recomputed;
+  std::map<std::string, int64_t> firstRecomputed = recomputed, firstRegisters = registers;
   retries = true;
   if (observer)
     observer->beginRetry();
@@ -505,6 +516,7 @@ std::optional<Cubin> Compiler::tryAgain(const Cubin &first, const Launches &want
         paying[symbol] = launch;
   if (!paying.empty() && paying.size() < wanted.size()) {
     recomputed = firstRecomputed;
+    registers = firstRegisters;
     second = compileWith(paying, firstPTX);
   }
   retries = false;
@@ -516,6 +528,7 @@ std::optional<Cubin> Compiler::tryAgain(const Cubin &first, const Launches &want
   manifest = std::move(firstManifest);
   ptx = std::move(firstPTX);
   recomputed = std::move(firstRecomputed);
+  registers = std::move(firstRegisters);
   return std::nullopt;
 }
 
@@ -526,6 +539,29 @@ std::optional<Cubin> Compiler::tryLeanProducer(const Cubin &first) {
   for (const std::string &symbol : freeProducers)
     if (getSpills(first, symbol))
       wanted[symbol] = {gpu::producerRegistersName, gpu::fewestProducerRegisters};
+  return tryAgain(first, wanted);
+}
+
+/// Where threads spill although there are more registers than they use, for the assembler wanted
+/// room for one more block, it is asked for the next larger number, if three in four blocks are
+/// left.
+std::optional<Cubin> Compiler::tryMoreRegisters(const Cubin &first) {
+  constexpr unsigned granule = 8;
+  const GPULimits &limits = findGPUTarget(options.target)->limits;
+  Launches wanted;
+  for (const KernelResources &resources : first.kernels)
+    for (const runtime::Kernel &kernel : manifest.kernels) {
+      if (kernel.symbol != resources.symbol || !resources.spillBytes)
+        continue;
+      auto more = int64_t(llvm::alignTo(resources.registers + 1, granule));
+      auto countBlocks = [&](int64_t registers) {
+        return std::min(limits.threadsPerProcessor / int64_t(kernel.launch.threads),
+                        limits.registersPerProcessor / (registers * kernel.launch.threads));
+      };
+      if (more <= limits.registersPerThread &&
+          4 * countBlocks(more) >= 3 * countBlocks(more - granule))
+        wanted[kernel.symbol] = {mostRegistersName, more};
+    }
   return tryAgain(first, wanted);
 }
 
@@ -559,6 +595,8 @@ bool Compiler::emitCubin() {
   if (!cubin)
     return false;
   if (std::optional<Cubin> better = tryLeanProducer(*cubin))
+    cubin = std::move(better);
+  if (std::optional<Cubin> better = tryMoreRegisters(*cubin))
     cubin = std::move(better);
   // ptxas's answers to fewer values jump: where the first number does not help, the second may.
   for (int64_t mostOperations : {24, 12})

@@ -112,11 +112,12 @@ private:
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
   std::optional<Cubin> assemblePTX();
-  /// An attribute of the launch and its value, or `recomputeName`, by a kernel's symbol.
+  /// An attribute of the launch and its value, or one of LLVM's function, by a kernel's symbol.
   using Launches = std::map<std::string, std::pair<llvm::StringRef, int64_t>>;
   std::optional<Cubin> compileWith(const Launches &launches, llvm::StringRef firstPTX);
   std::optional<Cubin> tryAgain(const Cubin &first, const Launches &wanted);
   std::optional<Cubin> tryLeanProducer(const Cubin &first);
+  std::optional<Cubin> tryMoreRegisters(const Cubin &first);
   std::optional<Cubin> tryRecomputing(const Cubin &first, int64_t mostOperations);
   std::optional<Cubin> tryOtherLaunch(const Cubin &first);
   void dropUnusable(ElaborateOptions &request);
@@ -146,6 +147,7 @@ private:
   std::map<std::string, int64_t> freeBlocks; ///< the same of blocks that share a multiprocessor
   std::set<std::string> freeProducers;       ///< kernels whose producer keeps the usual number
   std::map<std::string, int64_t> recomputed; ///< values of recomputeName
+  std::map<std::string, int64_t> registers;  ///< those that the assembler is asked for
   bool retries = false;                      ///< a failure is no error now
   std::unique_ptr<llvm::LLVMContext> llvmContext; // before llvmModule: it must die last
   std::unique_ptr<llvm::Module> llvmModule;

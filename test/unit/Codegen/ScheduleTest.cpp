@@ -64,6 +64,25 @@ TEST(ScheduleForPressure, CountsTheRegistersOfLargeBlocks) {
   EXPECT_LT(ordered.find("store volatile float %y0,"), ordered.find("%t1 ="));
 }
 
+TEST(ScheduleForPressure, TakesWhatOtherBlocksUseChainByChain) {
+  std::string loads, halves, squares, products, stores;
+  for (unsigned i = 0; i < 300; ++i) {
+    std::string n = std::to_string(i), at = ", ptr getelementptr (float, ptr null, i64 " + n + ")";
+    loads += "%x" + n + " = load volatile float" + at + "\n";
+    halves += "%h" + n + " = fmul float %x" + n + ", 5.0e-1\n";
+    squares += "%e" + n + " = fmul float %x" + n + ", %x" + n + "\n";
+    products += "%y" + n + " = fmul float %h" + n + ", %e" + n + "\n";
+    stores += "store volatile float %y" + n + at + "\n";
+  }
+  std::string ordered = run<tile::ScheduleForPressurePass>(
+      "define void @f(i1 %c) {\n" + loads + halves + squares +
+      "br i1 %c, label %copy, label %later\ncopy:\nfence seq_cst\nbr label %later\nlater:\n" +
+      products + stores + "ret void\n}\n");
+  // The factors of a product take two registers where it takes one.
+  EXPECT_LT(ordered.find("%y299 ="), ordered.find("br i1")) << ordered;
+  EXPECT_LT(ordered.find("%y0 ="), ordered.find("%h299 ="));
+}
+
 TEST(ResolveShuffles, TakesPiecesFromWhereTheyWereMade) {
   std::string found = run<tile::ResolveShufflesPass>(R"(
     define <2 x half> @f(<2 x half> %a, <2 x half> %b, <2 x half> %c, <2 x half> %d) {
@@ -99,6 +118,21 @@ TEST(ResolveShuffles, TakesInsertedElements) {
       ret float %x
     })");
   EXPECT_NE(found.find("ret float %a"), std::string::npos) << found;
+}
+
+TEST(ResolveShuffles, TakesHalvesOfARegister) {
+  std::string found = run<tile::ResolveShufflesPass>(R"(
+    define i32 @f(<2 x half> %a, <2 x half> %b) {
+      %t = shufflevector <2 x half> %a, <2 x half> %b, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+      %words = bitcast <4 x half> %t to <2 x i32>
+      %x = extractelement <2 x i32> %words, i64 1
+      ret i32 %x
+    })");
+  size_t cast = found.find("bitcast <2 x half> %b to i32");
+  ASSERT_NE(cast, std::string::npos) << found;
+  std::string name =
+      found.substr(found.rfind('%', cast), found.rfind(" =", cast) - found.rfind('%', cast));
+  EXPECT_NE(found.find("ret i32 " + name), std::string::npos) << found;
 }
 
 TEST(ResolveShuffles, CutsCastsToARegister) {
