@@ -133,17 +133,9 @@ static SmallVector<RowLoops> findRows(Block &block) {
 
 //===--- How many ---------------------------------------------------------===//
 
-/// Trips that the loops make at most; a large number where no contract says.
-static int64_t getMostTrips(scf::ForOp loop, int64_t step) {
-  APInt low, high;
-  int64_t most = int64_t(1) << 40;
-  if (!matchPattern(loop.getLowerBound(), m_ConstantInt(&low)) || low.isNegative())
-    return most;
-  if (auto dim = loop.getUpperBound().getDefiningOp<DimOp>())
-    most = std::min<int64_t>(most, dim.getDim().getMax());
-  else if (matchPattern(loop.getUpperBound(), m_ConstantInt(&high)))
-    most = high.getSExtValue();
-  return llvm::divideCeil(std::max<int64_t>(most - low.getSExtValue(), 1), step);
+static int64_t getMostTrips(const RowLoops &rows) {
+  scf::ForOp loop = rows.loops.front();
+  return countMostTrips(loop.getLowerBound(), loop.getUpperBound(), rows.step);
 }
 
 /// Trips at the extents that the contract expects; none where that is not known.
@@ -167,7 +159,7 @@ static int64_t chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTarge
     need.tripBytes += each.bytes;
   need.fixedBytes = planBytesBesideFetches(kernel).value_or(0);
   need.trips = getExpectedTrips(rows.loops.front(), rows.step);
-  need.mostTrips = getMostTrips(rows.loops.front(), rows.step);
+  need.mostTrips = getMostTrips(rows);
   need.programs = countPrograms(kernel, card).all;
   need.bytesInFlight = getBytesInFlight(card);
   return chooseKeptTrips(need, target.limits).trips;
@@ -333,7 +325,7 @@ struct TileGPUKeepTiles : tile::impl::TileGPUKeepTilesBase<TileGPUKeepTiles> {
       for (Block *block : blocks)
         for (RowLoops &rows : findRows(*block)) {
           int64_t slots = chooseSlots(kernel, rows, *target);
-          bool all = slots >= getMostTrips(rows.loops.front(), rows.step);
+          bool all = slots >= getMostTrips(rows);
           if (slots > 0)
             Keeper(rows, slots, all).run();
         }

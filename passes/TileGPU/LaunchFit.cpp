@@ -3,6 +3,8 @@
 #include "dialect/AttributeNames.h"
 #include "passes/Analysis/BusyPrograms.h"
 #include "passes/Analysis/IndexEvaluation.h"
+
+#include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -161,6 +163,25 @@ int64_t chooseBlocksOfCopies(const BlockNeed &need, const GPULimits &limits) {
         need.fixedBytes <= getSharedLimit(limits, blocks))
       return blocks;
   return 1;
+}
+
+int64_t countUsefulCopyStages(int64_t bits) {
+  constexpr int64_t copyLatency = 1000;      // clocks, about: L2 misses of a busy machine
+  constexpr int64_t bitsOfClock = 16 * 1024; // of a multiprocessor: products of 16-bit elements
+  return std::min(mostCopyStages, 2 + int64_t(llvm::divideCeil(
+                                          copyLatency, std::max<int64_t>(bits / bitsOfClock, 1))));
+}
+
+int64_t countMostTrips(Value low, Value high, int64_t step) {
+  APInt first, last;
+  int64_t most = int64_t(1) << 40;
+  if (!matchPattern(low, m_ConstantInt(&first)) || first.isNegative())
+    return most;
+  if (auto dim = high.getDefiningOp<DimOp>())
+    most = std::min<int64_t>(most, dim.getDim().getMax());
+  else if (matchPattern(high, m_ConstantInt(&last)))
+    most = last.getSExtValue();
+  return llvm::divideCeil(std::max<int64_t>(most - first.getSExtValue(), 1), step);
 }
 
 KeptTrips chooseKeptTrips(const KeptNeed &need, const GPULimits &limits) {

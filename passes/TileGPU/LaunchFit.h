@@ -80,6 +80,15 @@ struct BlockNeed {
 /// stages.
 int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits);
 
+/// Slots of a ring that threads fill themselves, more of which hide no more latency: two, and one
+/// for each time that a trip's products of `bits` (multiplications, times the bits of an operand's
+/// element) fit into a copy's latency. A loop asks for no more than `mostCopyStages`.
+int64_t countUsefulCopyStages(int64_t bits);
+inline constexpr int64_t mostCopyStages = 5;
+
+/// Trips of a loop from `low` to `high` at most; a large number where no contract says.
+int64_t countMostTrips(mlir::Value low, mlir::Value high, int64_t step);
+
 /// Stages with which loads are not late.
 inline constexpr int64_t usefulStages = 3;
 /// The same without a producer: `fixedBytes` has the useful stages. So many warps compute.

@@ -70,6 +70,9 @@ constexpr double rereadPrice =
                                    ///< takes 1079 us for 2.5 GB of softmax, and 829 to copy them
 constexpr double busyWarps = 12;   ///< of a multiprocessor, with which it issues at its rate
 constexpr double groupWait = 0.05; ///< of a stage that the computing warps have copied themselves
+constexpr double copyLatency = 0.7; ///< of such a copy: code for sm_80, timed on an H200
+constexpr double loneWarps = 0.75; ///< of mma.sync's rate, by one warp for each scheduler: it loads
+                                   ///< its operands and waits at barriers, too
 
 constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows of 128 bytes that TMA
                                        ///< fetches from within two sectors, of 64 bytes, on: three
@@ -405,8 +408,12 @@ ProgramTime Estimator::getProgramTime() const {
       if (!schedule.persistent)
         chain += std::min(loop.runs, 1.0) * latency;
     } else if (resources.asyncCopies && inLoop && resources.stages > 1) {
-      double trip = computing / trips + groupWait + (loop.reduced > 0 ? reducing : 0);
-      double latency = fillLatency + filled / trips / cacheShare;
+      double share = loop.reduced > 0
+                         ? 1
+                         : std::min(1.0, loneWarps * double(resources.warps) / double(schedulers));
+      double trip = (computing + tensor * (1 / share - 1)) / trips + groupWait +
+                    (loop.reduced > 0 ? reducing : 0);
+      double latency = copyLatency + filled / trips / cacheShare;
       chain = trips * (std::max(trip, latency / double(resources.stages - 1)) +
                        (loaded > 0 ? loadLatency : 0)) +
               loop.runs * latency;

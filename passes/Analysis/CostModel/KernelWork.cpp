@@ -12,6 +12,7 @@
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/HeldOperand.h"
+#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/PartCount.h"
 #include "passes/TileGPU/SplitSlices.h"
 
@@ -342,6 +343,8 @@ double Counter::visitLoop(scf::ForOp op, double weight, IndexEvaluation &values)
   double trips = assumedTrips(op);
   if (low && high && step) {
     trips = *step > 0 ? std::max(0.0, std::ceil((*high - *low) / *step)) : 0.0;
+    if (*step > 0)
+      loop.mostTrips = gpu::countMostTrips(op.getLowerBound(), op.getUpperBound(), int64_t(*step));
     values.setRange(op.getInductionVar(), int64_t(*low),
                     int64_t(*low + std::max(0.0, trips - 1) * *step));
   }

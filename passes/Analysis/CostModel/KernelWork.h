@@ -62,11 +62,12 @@ struct AccessWork {
 /// The work of a loop, without the loops inside. Amounts are those of a whole program, averaged
 /// over programs.
 struct LoopWork {
-  int parent = -1;    ///< number of the loop around; -1: this is the kernel's body
-  double trips = 0;   ///< in a program
-  double runs = 0;    ///< in a program: how often it is entered
-  int64_t split = 1;  ///< programs that share the trips
-  int64_t stages = 0; ///< that the loop asks for; 0: it does not
+  int parent = -1;  ///< number of the loop around; -1: this is the kernel's body
+  double trips = 0; ///< in a program
+  double runs = 0;  ///< in a program: how often it is entered
+  int64_t mostTrips = int64_t(1) << 40; ///< each time, by the contract
+  int64_t split = 1;                    ///< programs that share the trips
+  int64_t stages = 0;                   ///< that the loop asks for; 0: it does not
   /// Bytes of what each of the parts shows the others, where the parts of a split may be a cluster.
   int64_t stateBytes = 0;
   std::vector<DotWork> dots;

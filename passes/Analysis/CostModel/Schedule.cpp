@@ -101,6 +101,30 @@ static int64_t getConsumerRegisters(int64_t warps, int64_t blocks, const TargetL
                                    gpu::usualProducerRegisters);
 }
 
+/// The estimate counts what may be alive at once; where that is a little too much, ptxas finds an
+/// order of things in which few spill. Less of that where threads copy, too: addresses beside
+/// tiles.
+static void limitRegisters(Resources &found) {
+  found.spilled = std::max<int64_t>(0, found.registers - found.registerLimit);
+  if (found.spilled > found.registerLimit / (found.bulkCopies ? 20 : 32) && found.reason.empty())
+    found.reason = "a thread needs about " + std::to_string(found.registers) +
+                   " registers and gets " + std::to_string(found.registerLimit);
+}
+
+/// Where nothing is copied ahead, threads hold each operand on its way to shared memory.
+static void addLoadsByThreads(const KernelWork &work, Resources &found) {
+  if (!found.asyncCopies || found.stages)
+    return;
+  constexpr double wordBytes = 4;
+  double bytes = 0;
+  for (const LoopWork &loop : work.loops)
+    for (const AccessWork &access : loop.accesses)
+      if (access.feedsDot && loop.parent >= 0)
+        bytes = std::max(bytes, access.paddedBytes);
+  found.registers += int64_t(bytes / wordBytes / double(found.threads));
+  limitRegisters(found);
+}
+
 static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
                               const TargetLimits &target, Resources &found) {
   size_t size = std::min<size_t>(llvm::Log2_64(uint64_t(std::max<int64_t>(found.warps, 1))),
@@ -115,13 +139,7 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
   found.registerLimit = schedule.maxRegisters ? *schedule.maxRegisters
                         : found.bulkCopies ? getConsumerRegisters(found.launched, requested, target)
                                            : entry;
-  // The estimate counts what may be alive at once; where that is a little too much, ptxas finds an
-  // order of things in which few spill. Less of that where threads copy, too: addresses beside
-  // tiles.
-  found.spilled = std::max<int64_t>(0, found.registers - found.registerLimit);
-  if (found.spilled > found.registerLimit / (found.bulkCopies ? 20 : 32) && found.reason.empty())
-    found.reason = "a thread needs about " + std::to_string(found.registers) +
-                   " registers and gets " + std::to_string(found.registerLimit);
+  limitRegisters(found);
   // An instruction of wgmma holds its accumulators at once, and ptxas goes by what a thread has on
   // entry.
   constexpr int64_t besideAccumulators = 30;
@@ -179,6 +197,14 @@ static double countOwnRings(const KernelWork &work, const LoopWork &loop) {
   return bytes;
 }
 
+/// Multiplications of a trip's products, times the bits of an operand's element.
+static int64_t countProductBits(const LoopWork &loop) {
+  int64_t bits = 0;
+  for (const DotWork &dot : loop.dots)
+    bits += dot.batch * dot.m * dot.n * dot.k * dot.bits;
+  return bits;
+}
+
 static void estimateShared(const KernelWork &work, const Schedule &schedule,
                            const TargetLimits &target, Resources &found) {
   constexpr int64_t system = 1024, page = 1024, staging = 32 * 1024, leastStaged = 4096;
@@ -227,7 +253,14 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
     // more blocks.
     int64_t stages = 1;
     if (found.asyncCopies && repeated > 0) {
-      constexpr int64_t useful = 3, registersOfThread = 256;
+      constexpr int64_t registersOfThread = 256;
+      int64_t useful = gpu::mostCopyStages, mostTrips = 1;
+      for (const LoopWork &loop : work.loops)
+        if (loop.parent >= 0 &&
+            llvm::any_of(loop.accesses, [](const AccessWork &each) { return each.feedsDot; })) {
+          useful = std::min(useful, gpu::countUsefulCopyStages(countProductBits(loop)));
+          mostTrips = std::max(mostTrips, loop.mostTrips);
+        }
       int64_t blocks = schedule.occupancy.value_or(
           std::max<int64_t>(1, target.registers / (found.threads * registersOfThread)));
       double fixed = once + others + double(page);
@@ -235,7 +268,7 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
       stages = std::min(requested == limits::stages ? useful : requested,
                         std::max(fit(double(target.sharedBytes) / double(blocks) - system),
                                  std::min<int64_t>(2, fit(double(target.sharedBytes) - system))));
-      stages = std::max<int64_t>(stages, 1);
+      stages = std::max<int64_t>(std::min(stages, mostTrips), 1);
     }
     found.sharedBytes = int64_t(once + double(stages) * repeated + others) + 1024;
     found.stages = stages > 1 ? stages : 0;
@@ -302,6 +335,7 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   gpu::KeptNeed need;
   std::vector<unsigned> seen;
   double trips = 0, bytes = 0;
+  int64_t mostTrips = 1;
   for (const auto &[number, loop] : llvm::enumerate(work.loops))
     for (const AccessWork &access : loop.accesses) {
       if (loop.parent < 0 || loop.runs <= 0 || access.param >= 64 || isWritten[access.param] ||
@@ -309,6 +343,7 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
         continue;
       seen.push_back(access.param);
       trips = std::max(trips, loop.trips / loop.runs);
+      mostTrips = std::max(mostTrips, loop.mostTrips);
       bytes += access.paddedBytes;
     }
   constexpr int64_t fixed = 512; // of reductions
@@ -319,12 +354,12 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   need.tripBytes = int64_t(bytes);
   need.fixedBytes = fixed;
   need.trips = int64_t(std::ceil(trips));
-  need.mostTrips = std::max<int64_t>(need.trips, 1);
+  need.mostTrips = std::max(need.trips, mostTrips);
   need.programs = std::max<int64_t>(found.need.programs, 1);
   need.bytesInFlight = getBytesInFlight(getCard(*target.target)); // passes know no other card
   found.keptTrips = gpu::chooseKeptTrips(need, target.target->limits).trips;
-  // Rows of one block stay in registers.
-  if (need.trips > 1)
+  // Rows of one block stay in registers, but longer ones may come.
+  if (need.mostTrips > 1)
     found.sharedBytes += found.keptTrips * need.tripBytes;
 }
 
@@ -377,6 +412,7 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   found.need.programs = gpu::ProgramCount{share(work.programs), share(work.busyPrograms)}.getRoom();
   estimateRegisters(work, schedule, target, found);
   estimateShared(work, schedule, target, found);
+  addLoadsByThreads(work, found);
   if (target.target && found.reason.empty() && !schedule.occupancy)
     estimateKept(work, target, found);
   if (found.bulkCopies && found.isOpen && !schedule.occupancy && !schedule.maxRegisters &&

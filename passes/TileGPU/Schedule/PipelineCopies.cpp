@@ -63,12 +63,6 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Clocks from the start of a copy to its end, about: L2 misses of a busy machine.
-constexpr int64_t copyLatency = 1000;
-/// Products of 16-bit elements in a clock of a multiprocessor.
-constexpr int64_t productsPerClock = 1024;
-/// More stages than this hide no more latency.
-constexpr int64_t mostStages = 5;
 /// Elements of a thread from which on their copies, one by one, are long.
 constexpr int64_t longCode = 16;
 /// Registers of a multiprocessor, and what a thread may take of them.
@@ -280,9 +274,9 @@ private:
     int64_t useful = countUsefulStages();
     bool chained = areProductsChained() && (requested || hasRoomForFlight(ring, useful + 1));
     int64_t wanted =
-        requested ? requested.getInt() : std::min(mostStages, useful + int64_t(chained));
+        requested ? requested.getInt() : std::min(mostCopyStages, useful + int64_t(chained));
     if (auto trips = loop.getStaticTripCount())
-      wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostStages * 4));
+      wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostCopyStages * 4));
     int64_t share = requested && !kernel->hasAttr(occupancyName) ? limit : getShareOfBlock();
     if (!requested && !kernel->hasAttr(occupancyName))
       share = std::min(share, getSharedLimit(target.limits, chooseBlocks(ring)));
@@ -355,7 +349,7 @@ private:
 
   /// Two, and as many more as the products of one trip are shorter than a copy takes.
   int64_t countUsefulStages() {
-    int64_t clocks = 0;
+    int64_t bits = 0;
     loop.getBody()->walk([&](Operation *op) {
       if (!isa<MmaOp, WgmmaOp, FmaDotOp>(op))
         return;
@@ -367,11 +361,9 @@ private:
                                 : cast<RankedTensorType>(type).getElementType());
       };
       auto [shape, element] = shaped(op->getOperand(0).getType());
-      clocks += result.getNumElements() * shape.back() * getElementBits(element) /
-                (16 * productsPerClock);
+      bits += result.getNumElements() * shape.back() * getElementBits(element);
     });
-    return std::min(mostStages,
-                    2 + int64_t(llvm::divideCeil(copyLatency, std::max<int64_t>(clocks, 1))));
+    return countUsefulCopyStages(bits);
   }
 
   /// Blocks that share a multiprocessor where products run on wgmma and the source leaves their
