@@ -101,7 +101,7 @@ static void makePersistent(KernelOp kernel) {
   auto block = BlockIdOp::create(builder, loc, builder.getIndexType(), builder.getIndexType());
   Value bandRows;
   if (differInLength(kernel))
-    bandRows = getEvenBandRows(builder, kernel, extents, block.getBlocks());
+    bandRows = getEvenBandRows(builder, kernel, extents, total, block.getBlocks());
   auto loop = scf::ForOp::create(builder, loc, block.getBlock(), total, block.getBlocks());
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> axes =

@@ -70,33 +70,24 @@ void tile::gpu::clampToLast(OpBuilder &b, Location loc, const LastPrograms &last
   }
 }
 
-/// Longer programs come first in a band, so the last band evens out what blocks have left to do if
-/// it has about two programs for each: of lengths from 0 to L, L for each block.
-Value tile::gpu::getEvenBandRows(OpBuilder &b, KernelOp kernel, ValueRange extents, Value blocks) {
+/// Longer programs come first in a band. One band of all evens out what blocks have left to do at
+/// the end; where there are many programs a band's share of the time is small, and several bands
+/// keep short programs, which wait for memory, beside long ones, which compute.
+Value tile::gpu::getEvenBandRows(OpBuilder &b, KernelOp kernel, ValueRange extents, Value programs,
+                                 Value blocks) {
   auto grouped = kernel->getAttrOfType<IntegerAttr>(groupedName);
   if (!grouped || grouped.getInt() <= 1 || extents.size() < 2 ||
       kernel->hasAttr(blocksOfClusterName) || kernel->hasAttr(splitPartsName))
     return {};
   Location loc = kernel.getLoc();
+  constexpr int64_t fewWaves = 4;
   auto constant = [&](int64_t value) -> Value {
     return arith::ConstantIndexOp::create(b, loc, value);
   };
-  // All are positive numbers: without programs nothing of this is used.
-  auto positive = [&](Value value) -> Value {
-    Operation *op = arith::MaxSIOp::create(b, loc, value, constant(1));
-    op->setAttr(nonNegativeName, b.getUnitAttr());
-    return op->getResult(0);
-  };
-  auto roundUp = [&](Value value, Value by) -> Value {
-    Value most =
-        arith::SubIOp::create(b, loc, arith::AddIOp::create(b, loc, value, by), constant(1));
-    return arith::DivUIOp::create(b, loc, most, by);
-  };
-  Value rows = positive(extents[extents.size() - 2]), columns = positive(extents.back());
-  Value two = arith::MulIOp::create(b, loc, blocks, constant(2));
-  Value least = arith::MaxUIOp::create(b, loc, roundUp(two, columns), constant(grouped.getInt()));
-  Value bands = positive(arith::DivUIOp::create(b, loc, rows, least));
-  return positive(roundUp(rows, bands));
+  Value few = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, programs,
+                                    arith::MulIOp::create(b, loc, blocks, constant(fewWaves)));
+  Value rows = arith::MaxSIOp::create(b, loc, extents[extents.size() - 2], constant(1));
+  return arith::SelectOp::create(b, loc, few, rows, constant(grouped.getInt()));
 }
 
 SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program,

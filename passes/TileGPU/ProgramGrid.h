@@ -30,11 +30,10 @@ LastPrograms roundToPairs(mlir::OpBuilder &builder, KernelOp kernel,
 void clampToLast(mlir::OpBuilder &builder, mlir::Location loc, const LastPrograms &last,
                  llvm::MutableArrayRef<mlir::Value> axes);
 
-/// The rows of a band of a kernel that asks for grouping and whose programs differ in length: no
-/// fewer than it asks for, nor than give each of `blocks` blocks two programs, and as many in each
-/// band. Null where it asks for none.
+/// The rows of a band of a kernel that asks for grouping and whose programs differ in length: all
+/// of them where `programs` are few for so many `blocks`. Null where it asks for none.
 mlir::Value getEvenBandRows(mlir::OpBuilder &builder, KernelOp kernel, mlir::ValueRange extents,
-                            mlir::Value blocks);
+                            mlir::Value programs, mlir::Value blocks);
 
 /// Positions along each axis of program `program`, the last axis fastest. Where the kernel asks for
 /// grouping, the last two axes are walked in bands along the first of the two, of `bandRows` rows

@@ -1,18 +1,16 @@
 // RUN: tile-opt %s --tile-gpu-make-persistent | FileCheck %s
 
-// Programs whose loops differ in length: a band of rows has two programs for each block, if that is
-// more than the 8 rows that are asked for, and all bands have about as many.
+// Programs whose loops differ in length: all rows are one band where each block has four programs
+// at most.
 #H = #tile.dim<"H", 1, 1024, opt = 32, multiple_of = 1>
 #S = #tile.dim<"S", 1, 4096, opt = 32, multiple_of = 1>
 
 // CHECK-LABEL: tile.kernel @uneven
 // CHECK: %{{.*}}, %[[BLOCKS:.*]] = tile_gpu.block_id
-// CHECK: %[[TWO:.*]] = arith.muli %[[BLOCKS]], %{{.*}} : index
-// CHECK: %[[C8:.*]] = arith.constant 8 : index
-// CHECK: %[[LEAST:.*]] = arith.maxui %{{.*}}, %[[C8]] : index
-// CHECK: %[[QUOTIENT:.*]] = arith.divui %{{.*}}, %[[LEAST]] : index
-// CHECK: %[[BANDS:.*]] = arith.maxsi %[[QUOTIENT]]
-// CHECK: arith.divui %{{.*}}, %[[BANDS]] : index
+// CHECK: %[[MOST:.*]] = arith.muli %[[BLOCKS]], %c4 : index
+// CHECK: %[[FEW:.*]] = arith.cmpi sle, %{{.*}}, %[[MOST]] : index
+// CHECK: %[[ROWS:.*]] = arith.maxsi
+// CHECK: arith.select %[[FEW]], %[[ROWS]], %c8 : index
 // CHECK: scf.for
 // CHECK: scf.for
 tile.kernel @uneven params [] dims [#H, #S] constexprs [] attributes {tile.persistent, tile.grouped = 8 : i64}
@@ -32,7 +30,7 @@ tile.kernel @uneven params [] dims [#H, #S] constexprs [] attributes {tile.persi
 
 // Programs alike keep the bands that are asked for.
 // CHECK-LABEL: tile.kernel @even
-// CHECK-NOT: maxui
+// CHECK-NOT: arith.select
 // CHECK: tile.return
 tile.kernel @even params [] dims [#H, #S] constexprs [] attributes {tile.persistent, tile.grouped = 8 : i64}
   grid {
