@@ -130,9 +130,14 @@ def attention_backward(
     case, q=None, k=None, v=None, do=None, lse=None, delta=None, scale=None, o=None, sums=None
 ):
     if case.kernel == "attention_backward_delta":
-        return {"delta": (o * do).sum(3)}
+        behind = (0, -case.S % 4)
+        return {
+            "rows": torch.nn.functional.pad(lse, behind),
+            "delta": torch.nn.functional.pad((o * do).sum(3), behind),
+        }
     if case.kernel == "attention_backward_cast":
         return {"dq": sums * scale}
+    lse, delta = lse[:, :, : case.S], delta[:, :, : case.S]
     dq, dk, dv = torch.empty_like(q), torch.zeros_like(k), torch.zeros_like(v)
     hidden = torch.ones(case.S, case.L, dtype=torch.bool, device=q.device).triu(case.L - case.S + 1)
     for h in range(case.H):

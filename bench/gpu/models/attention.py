@@ -147,7 +147,8 @@ def _backward(b, h, g, s, d, dtype, causal):
     scale = 1.0 / math.sqrt(d)
     name = "attention_backward"
     small = {"T": dtype, "D": d}
-    rows = {"B": b, "H": h, "S": s}
+    heads = {"B": b, "H": h, "S": s}
+    rows = {**heads, "P": attention_backward.padded(s)}
 
     def inputs(device):
         q, keys = (b, h, s, d), (b, g, s, d)
@@ -155,7 +156,8 @@ def _backward(b, h, g, s, d, dtype, causal):
         data.update({key: normal(keys, dtype, device) for key in ("k", "v")})
         data.update({key: empty(q, dtype, device) for key in ("o", "dq")})
         data.update({key: empty(keys, dtype, device) for key in ("dk", "dv")})
-        data.update({key: empty((b, h, s), "f32", device) for key in ("lse", "delta")})
+        data["lse"] = empty((b, h, s), "f32", device)
+        data.update({key: empty((b, h, rows["P"]), "f32", device) for key in ("rows", "delta")})
         data["sums"] = empty(q, "f32", device)
         if device != "meta":
             o, lse = attention.reference(data, causal, scale)
@@ -168,14 +170,14 @@ def _backward(b, h, g, s, d, dtype, causal):
 
     def contenders(item):
         parts = [
-            Part(name, rows, arguments("o do delta"), small, name + "_delta"),
+            Part(name, rows, arguments("o do lse rows delta"), small, name + "_delta"),
             Part(
                 name,
                 {**rows, "G": g, "L": s},
-                arguments("q k v do lse delta dq=sums dk dv", scale=scale),
+                arguments("q k v do lse=rows delta dq=sums dk dv", scale=scale),
                 {**small, "CAUSAL": str(causal).lower()},
             ),
-            Part(name, rows, arguments("sums dq", scale=scale), small, name + "_cast"),
+            Part(name, heads, arguments("sums dq", scale=scale), small, name + "_cast"),
         ]
         found = defaults(parts, outputs("dq", "dk", "dv"))
         found.append(_flash3Backward(scale, causal))
