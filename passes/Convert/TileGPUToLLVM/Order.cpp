@@ -61,8 +61,8 @@ void loopOver(OpBuilder &b, Location loc, Value begin, Value end, Value step,
 ///              1 to 4    of round 5    of round 6
 ///
 /// Of a long row the rounds behind phase 1 are a loop with one phase for any r neighbouring bits
-/// and one for bits 0 to r - 1, so that the code does not grow with the row. The latter does all of
-/// its steps: those that were done before find every pair in order.
+/// and one for bits 0 to r - 1, whose first steps are left out where the other has done them, so
+/// that the code does not grow with the row.
 class SortingNetwork {
 public:
   /// Elements lie in memory line by line along the axis, whatever the tile's order is.
@@ -256,11 +256,13 @@ private:
         });
       });
       synchronize(b, last);
+      Value undone =
+          arith::SubIOp::create(b, loc, round, arith::MulIOp::create(b, loc, phases, i32(width)));
       onEachTurn(b, last.places.size(), [&](OpBuilder &b, Value turn) {
         ArrayRef<Step> steps = lastSteps;
         SmallVector<unsigned> left(live);
         Value number = arith::ShLIOp::create(b, loc, getPlace(b, turn), I32Builder{b, loc}(width));
-        emitTurn(b, last, turn, steps, left, goesDown(b, number));
+        emitTurn(b, last, turn, steps, left, goesDown(b, number), undone);
       });
     });
   }
@@ -301,6 +303,19 @@ private:
       LLVM::StoreOp::create(b, loc, values[reg], pointers[reg]);
   }
 
+  /// `change` changes `values` where the condition holds.
+  void doWhere(OpBuilder &b, SmallVectorImpl<Value> &values, Value condition,
+               function_ref<void(OpBuilder &)> change) {
+    SmallVector<Value> before(values.begin(), values.end());
+    auto branch = scf::IfOp::create(b, loc, ValueRange(before).getTypes(), condition,
+                                    /*withElseRegion=*/true);
+    OpBuilder then = branch.getThenBodyBuilder(), otherwise = branch.getElseBodyBuilder();
+    change(then);
+    scf::YieldOp::create(then, loc, values);
+    scf::YieldOp::create(otherwise, loc, before);
+    values.assign(branch.getResults().begin(), branch.getResults().end());
+  }
+
   /// Where all steps of a phase go downwards on one condition, numbers of a register are negated
   /// bit by bit, which turns their order around, and each pair is a minimum and a maximum: two
   /// instructions, not four. Returns by what they were flipped, none for wider elements, whose
@@ -331,9 +346,10 @@ private:
     x = smaller;
   }
 
-  /// With `goesDown`, a condition on the thread and the turn, in place of each step's bit.
+  /// With `goesDown`, a condition on the thread and the turn, in place of each step's bit, and only
+  /// the steps of the first `undone` bits, which the other threads do, too.
   void emitTurn(OpBuilder &b, const Phase &phase, Value turn, ArrayRef<Step> &steps,
-                SmallVectorImpl<unsigned> &left, Value goesDown = {}) {
+                SmallVectorImpl<unsigned> &left, Value goesDown = {}, Value undone = {}) {
     size_t own = std::min<size_t>(phase.places.size(), threadBits);
     auto images = [&](ArrayRef<unsigned> bits) {
       SmallVector<uint32_t> found;
@@ -387,17 +403,25 @@ private:
         else
           down = isSet(left[*step.down]);
       }
-      for (unsigned low = 0; low < count; ++low) {
-        if (low & distance || !values[low])
-          continue;
-        Value &x = values[low], &y = values[low | distance];
-        if (step.prunes) {
-          x = arith::MinSIOp::create(b, loc, x, y);
-          y = Value();
-          continue;
+      auto compare = [&](OpBuilder &b) {
+        for (unsigned low = 0; low < count; ++low) {
+          if (low & distance || !values[low])
+            continue;
+          Value &x = values[low], &y = values[low | distance];
+          if (step.prunes) {
+            x = arith::MinSIOp::create(b, loc, x, y);
+            y = Value();
+            continue;
+          }
+          putInOrder(b, x, y, low & downMask, down);
         }
-        putInOrder(b, x, y, low & downMask, down);
-      }
+      };
+      if (undone && step.bit)
+        doWhere(b, values,
+                arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, undone, i32(step.bit)),
+                compare);
+      else
+        compare(b);
       if (step.prunes) {
         left.erase(left.begin() + step.bit);
         --width;
