@@ -21,10 +21,18 @@ ConstantRange IndexRanges::get(Value *value, unsigned depth) {
   if (auto found = known.find(value); found != known.end())
     return found->second;
   ConstantRange range = ConstantRange::getFull(type->getBitWidth());
-  if (evolution.isSCEVable(type))
-    range = evolution.getSignedRange(evolution.getSCEV(value));
   // Also ends the search where values of loops depend on each other.
   constexpr unsigned deepest = 16;
+  // Of two numbers that may be any the one that is taken may be any: sorting networks of 64 bits
+  // consist of these, and scalar evolution takes long for each.
+  if (auto *select = dyn_cast<SelectInst>(value);
+      select && depth < deepest && get(select->getTrueValue(), depth + 1).isFullSet() &&
+      get(select->getFalseValue(), depth + 1).isFullSet()) {
+    known.insert({value, range});
+    return range;
+  }
+  if (evolution.isSCEVable(type))
+    range = evolution.getSignedRange(evolution.getSCEV(value));
   if (auto *instruction = dyn_cast<Instruction>(value); instruction && depth < deepest)
     range = range.intersectWith(computeRange(*instruction, depth + 1), ConstantRange::Signed);
   known.insert({value, range});
