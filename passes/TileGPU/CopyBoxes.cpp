@@ -52,6 +52,27 @@ TensorMapAttr tile::gpu::makeMap(MLIRContext *context, const TensorAccess &acces
   return TensorMapAttr::get(context, access.param, order, box, swizzle, steps);
 }
 
+RankedTensorType tile::gpu::joinRows(RankedTensorType type) {
+  int64_t columns = type.getShape().back(), rows = type.getNumElements() / columns;
+  return withLayout(RankedTensorType::get({rows, columns}, type.getElementType()),
+                    getLayout(type).reshape({rows, columns}));
+}
+
+int64_t tile::gpu::takeColumns(TensorAccess &access, int64_t tileDim, int64_t all) {
+  for (TensorDim &dim : access.dims) {
+    if (dim.tileDim != tileDim || dim.ends.empty() || !dim.length)
+      continue;
+    dim.ends.clear();
+    return std::min(all, *dim.length);
+  }
+  return all;
+}
+
+bool tile::gpu::isCutInRows(const TensorAccess &access) {
+  return llvm::all_of(access.dims,
+                      [](const TensorDim &dim) { return dim.ends.empty() || dim.tileDim == 0; });
+}
+
 /// Which extents of a tile in shared memory products by wgmma read, where nothing else reads it:
 /// `used` grows to them. `dims` are the tile's dimensions in the order of `memory`.
 static bool addUsedExtents(Value memory, ArrayRef<int64_t> dims, SmallVectorImpl<int64_t> &used) {

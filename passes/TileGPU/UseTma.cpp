@@ -415,31 +415,6 @@ private:
     return Store{store, value, tile, std::move(access), map, 0, columns, cuts, rows};
   }
 
-  /// The type of a tile as rows of its last dimension, in the same registers.
-  static RankedTensorType joinRows(RankedTensorType type) {
-    int64_t columns = type.getShape().back(), rows = type.getNumElements() / columns;
-    return withLayout(RankedTensorType::get({rows, columns}, type.getElementType()),
-                      getLayout(type).reshape({rows, columns}));
-  }
-
-  /// The columns of a padded tile that are stored, of `all`: where every end along them, dimension
-  /// `tileDim`, is that many behind the start, the ends are taken from the access.
-  static int64_t takeColumns(TensorAccess &access, int64_t tileDim, int64_t all) {
-    for (TensorDim &dim : access.dims) {
-      if (dim.tileDim != tileDim || dim.ends.empty() || !dim.length)
-        continue;
-      dim.ends.clear();
-      return std::min(all, *dim.length);
-    }
-    return all;
-  }
-
-  /// True if all ends are of the tile's rows.
-  static bool isCutInRows(const TensorAccess &access) {
-    return llvm::all_of(access.dims,
-                        [](const TensorDim &dim) { return dim.ends.empty() || dim.tileDim == 0; });
-  }
-
   /// The tensor's dimension along the tile's rows.
   static unsigned getRowDim(const TensorAccess &access) { return access.order[1]; }
 
@@ -572,26 +547,52 @@ private:
     return placed;
   }
 
+  /// Gives a store the fewest columns that it can copy at once; their bytes, none if it can not.
+  std::optional<int64_t> takeFewest(Store &store) {
+    for (store.columns = store.map.getBox()[0]; store.columns <= store.tile.getDimSize(1);
+         store.columns *= 2)
+      if (std::optional<int64_t> bytes = getStagingBytes(store, store.columns))
+        return bytes;
+    return std::nullopt;
+  }
+
+  /// Has programs start one by one where a persistent kernel's loads leave no memory to stage a
+  /// result in, which then lies where a tile was that is fetched once.
+  void giveUpPersistence(int64_t room) {
+    Attribute persistent = kernel->getAttr(persistentName);
+    SmallVector<Operation *> lacking;
+    for (Store &store : stores) {
+      int64_t bytes = takeFewest(store).value_or(0);
+      if (bytes > room)
+        lacking.push_back(store.store);
+      else
+        room -= bytes;
+    }
+    if (!persistent || lacking.empty())
+      return;
+    kernel->removeAttr(persistentName);
+    llvm::SmallPtrSet<Operation *, 4> placed = stageInDeadTiles(); // looked up only
+    if (!llvm::all_of(lacking, [&](Operation *store) { return placed.contains(store); }))
+      kernel->setAttr(persistentName, persistent);
+  }
+
   /// As many columns at once for each store as shared memory allows; drops stores for which there
   /// is none.
   void chooseColumns() {
     bool both = llvm::any_of(stores, [](Store &store) { return isa<AtomicOp>(store.store); }) &&
                 llvm::any_of(stores, [](Store &store) { return isa<StoreOp>(store.store); });
     int64_t room = stores.empty() ? 0 : std::min((both ? 2 : 1) * stagingBytes, getRoom());
+    giveUpPersistence(room);
     llvm::SmallPtrSet<Operation *, 4> placed = stageInDeadTiles(); // looked up only
     // Every store first gets the fewest columns that it can copy at once; the room that is left is
     // then handed out by doubling the columns of one store after the other.
     llvm::erase_if(stores, [&](Store &store) {
       if (placed.contains(store.store))
         return false;
-      int64_t all = store.tile.getDimSize(1);
-      for (store.columns = store.map.getBox()[0]; store.columns <= all; store.columns *= 2)
-        if (std::optional<int64_t> bytes = getStagingBytes(store, store.columns)) {
-          if (*bytes > room)
-            break;
-          room -= *bytes;
-          return false;
-        }
+      if (std::optional<int64_t> bytes = takeFewest(store); bytes && *bytes <= room) {
+        room -= *bytes;
+        return false;
+      }
       return true;
     });
     for (bool grown = true; grown;) {
