@@ -33,7 +33,8 @@ def arguments(case):
     wide = Input(case.T, queries)
     rows = (case.B, case.H, (case.S + 3) // 4 * 4)
     if case.kernel == DELTA:
-        row = Output("f32", rows, rtol=1e-5, atol=1e-5, partial=True)  # nothing else gives P a value
+        # Nothing else gives P a value.
+        row = Output("f32", rows, rtol=1e-5, atol=1e-5, partial=True)
         return {"o": wide, "do": wide, "lse": Input("f32", queries[:3]), "rows": row, "delta": row}
     scale = Scalar("f32", 1.0 / math.sqrt(case.D))
     if case.kernel == CAST:

@@ -11,8 +11,8 @@
 //   producer   | copies of p | take q, send it | copies of q | take r, send it | copies of r ...
 //   consumers      | work on p                     | receive q: work on q        | receive r ...
 //
-// Consumers receive behind the last loop of their work, ahead of its stores, and compute there where
-// the next program lies: quotients are long, and nothing would run beside them at its beginning.
+// Consumers receive behind the last loop of their work, ahead of its stores, and compute there
+// where the next program lies: quotients are long, and nothing runs beside them at its beginning.
 //
 // Programs that turn out to have nothing to do, as those past the end of a packed sequence, the
 // producer passes over: it tests them as both sides would, and takes the next one while the
