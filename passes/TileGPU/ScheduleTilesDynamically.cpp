@@ -11,9 +11,6 @@
 //   producer   | copies of p | take q, send it | copies of q | take r, send it | copies of r ...
 //   consumers      | work on p                     | receive q: work on q        | receive r ...
 //
-// Consumers receive behind the last loop of their work, ahead of its stores, and compute there
-// where the next program lies: quotients are long, and nothing runs beside them at its beginning.
-//
 // Programs that turn out to have nothing to do, as those past the end of a packed sequence, the
 // producer passes over: it tests them as both sides would, and takes the next one while the
 // consumers still work. To the consumers each would be a number to wait for and a test of its own.
@@ -38,7 +35,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
-#include <functional>
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUSCHEDULETILESDYNAMICALLY
@@ -191,90 +187,13 @@ Value takeProgram(OpBuilder &builder, Location loc, Value total, std::optional<I
   return passing.getResult(0);
 }
 
-/// What a program's places are computed by from its number: quotients, and what they are made from.
-struct Places {
-  SmallVector<Operation *> ops; ///< in their order
-  SmallVector<Value> results;   ///< those that others use
-};
-
-/// The quotients of a loop's body that depend on nothing but the program's number.
-Places findPlaces(scf::ForOp loop) {
-  SetVector<Operation *> numbers; // pure arithmetic on the program's number and on what is outside
-  SmallVector<Operation *> wanted;
-  DenseSet<Operation *> fixed; // the same for all programs
-  for (Operation &op : loop.getBody()->without_terminator()) {
-    if (op.getNumRegions() || !isMemoryEffectFree(&op) || op.getNumResults() != 1 ||
-        !op.getResult(0).getType().isIntOrIndex())
-      continue;
-    bool depends = false, known = true;
-    for (Value operand : op.getOperands()) {
-      Operation *def = operand.getDefiningOp();
-      depends |= operand == loop.getInductionVar() || (def && numbers.contains(def));
-      known &= operand == loop.getInductionVar() || loop.isDefinedOutsideOfLoop(operand) ||
-               (def && (numbers.contains(def) || fixed.contains(def)));
-    }
-    if (!known)
-      continue;
-    if (!depends) {
-      fixed.insert(&op);
-      continue;
-    }
-    numbers.insert(&op);
-    if (isa<arith::DivUIOp, arith::DivSIOp, arith::RemUIOp, arith::RemSIOp>(op))
-      wanted.push_back(&op);
-  }
-  std::function<void(Operation *)> moveOut = [&](Operation *op) {
-    for (Value operand : op->getOperands())
-      if (Operation *def = operand.getDefiningOp(); def && fixed.contains(def))
-        moveOut(def);
-    if (fixed.erase(op))
-      loop.moveOutOfLoop(op);
-  };
-  DenseSet<Operation *> needed;
-  while (!wanted.empty()) {
-    Operation *op = wanted.pop_back_val();
-    if (!needed.insert(op).second)
-      continue;
-    for (Value operand : op->getOperands())
-      if (Operation *def = operand.getDefiningOp()) {
-        if (numbers.contains(def))
-          wanted.push_back(def);
-        else if (fixed.contains(def))
-          moveOut(def);
-      }
-  }
-  Places found;
-  for (Operation *op : numbers) {
-    if (!needed.contains(op))
-      continue;
-    found.ops.push_back(op);
-    if (llvm::any_of(op->getUsers(), [&](Operation *user) { return !needed.contains(user); }))
-      found.results.push_back(op->getResult(0));
-  }
-  return found;
-}
-
 /// Puts a loop that asks `getNext` for its next program in place of one that counts: at the start
-/// of its body if `ahead`, else behind its last loop, where the places of the next program are
-/// computed as well: under the stores that end this one, and not before the next one's first copy.
-void rewrite(scf::ForOp loop, bool ahead, llvm::function_ref<Value(OpBuilder &)> getNext,
-             bool early = false) {
-  Places places;
-  if (early)
-    places = findPlaces(loop);
+/// of its body if `ahead`, else at the end.
+void rewrite(scf::ForOp loop, bool ahead, llvm::function_ref<Value(OpBuilder &)> getNext) {
   OpBuilder builder(loop);
   Location loc = loop.getLoc();
-  auto getPlaces = [&](OpBuilder &b, Value program, SmallVectorImpl<Value> &state) {
-    IRMapping mapping;
-    mapping.map(loop.getInductionVar(), program);
-    for (Operation *op : places.ops)
-      b.clone(*op, mapping);
-    for (Value result : places.results)
-      state.push_back(mapping.lookup(result));
-  };
   SmallVector<Value> first{loop.getLowerBound()};
   llvm::append_range(first, loop.getInitArgs());
-  getPlaces(builder, loop.getLowerBound(), first);
   auto taking = scf::WhileOp::create(
       builder, loc, ValueRange(first).getTypes(), first,
       [&](OpBuilder &b, Location at, ValueRange state) {
@@ -290,36 +209,18 @@ void rewrite(scf::ForOp loop, bool ahead, llvm::function_ref<Value(OpBuilder &)>
     counted.getResult().replaceAllUsesWith(next);
     counted.erase();
   }
-  Operation *lastLoop = nullptr;
-  for (Operation &op : *loop.getBody())
-    if (op.walk([](scf::ForOp) { return WalkResult::interrupt(); }).wasInterrupted())
-      lastLoop = &op;
-  SmallVector<Value> state, nextPlaces;
-  if (early && lastLoop) {
-    OpBuilder behind(loop.getContext());
-    behind.setInsertionPointAfter(lastLoop);
-    next = getNext(behind);
-    getPlaces(behind, next, nextPlaces);
-  }
-  ArrayRef<BlockArgument> arguments = body->getArguments();
-  for (auto [from, to] : llvm::zip(loop.getBody()->getArguments(), arguments))
+  for (auto [from, to] : llvm::zip(loop.getBody()->getArguments(), body->getArguments()))
     from.replaceAllUsesWith(to);
-  for (auto [from, to] : llvm::zip(places.results, arguments.take_back(places.results.size())))
-    from.replaceUsesWithIf(
-        to, [&](OpOperand &use) { return !llvm::is_contained(places.ops, use.getOwner()); });
   Operation *terminator = loop.getBody()->getTerminator();
+  SmallVector<Value> state{next};
   llvm::append_range(state, terminator->getOperands());
   terminator->erase();
-  for (Operation *op : llvm::reverse(places.ops))
-    op->erase();
   body->getOperations().splice(body->end(), loop.getBody()->getOperations());
   builder.setInsertionPointToEnd(body);
-  if (!next)
-    next = getNext(builder);
-  state.insert(state.begin(), next);
-  llvm::append_range(state, nextPlaces);
+  if (!ahead)
+    state.front() = getNext(builder);
   scf::YieldOp::create(builder, loc, state);
-  loop.replaceAllUsesWith(taking.getResults().slice(1, loop.getNumResults()));
+  loop.replaceAllUsesWith(taking.getResults().drop_front());
   loop.erase();
 }
 
@@ -392,13 +293,9 @@ struct TileGPUScheduleTilesDynamically
         });
         if (isWide)
           receiveLast(sends.front().getProgram(), ring);
-        rewrite(
-            consumer, ahead,
-            [&](OpBuilder &b) {
-              return ProgramReceiveOp::create(b, split.getLoc(), b.getIndexType(), ring)
-                  .getResult();
-            },
-            /*early=*/!ahead);
+        rewrite(consumer, ahead, [&](OpBuilder &b) {
+          return ProgramReceiveOp::create(b, split.getLoc(), b.getIndexType(), ring).getResult();
+        });
         // Consumers that are ahead have sent what the producer computes this program's from.
         for (ProgramSendOp send : sends)
           if (ahead)
