@@ -545,10 +545,10 @@ std::optional<Cubin> Compiler::tryLeanProducer(const Cubin &first) {
 /// Where threads spill although there are more registers than they use, for the assembler wanted
 /// room for one more block, it is asked for the next larger number, if three in four blocks are
 /// left.
-std::optional<Cubin> Compiler::tryMoreRegisters(const Cubin &first) {
+static std::map<std::string, std::pair<StringRef, int64_t>>
+askForRegisters(const Cubin &first, const runtime::Manifest &manifest, const GPULimits &limits) {
   constexpr unsigned granule = 8;
-  const GPULimits &limits = findGPUTarget(options.target)->limits;
-  Launches wanted;
+  std::map<std::string, std::pair<StringRef, int64_t>> wanted;
   for (const KernelResources &resources : first.kernels)
     for (const runtime::Kernel &kernel : manifest.kernels) {
       if (kernel.symbol != resources.symbol || !resources.spillBytes)
@@ -562,7 +562,7 @@ std::optional<Cubin> Compiler::tryMoreRegisters(const Cubin &first) {
           4 * countBlocks(more) >= 3 * countBlocks(more - granule))
         wanted[kernel.symbol] = {mostRegistersName, more};
     }
-  return tryAgain(first, wanted);
+  return wanted;
 }
 
 /// Where threads spill, what LLVM keeps across loops is computed again behind them, from
@@ -596,7 +596,8 @@ bool Compiler::emitCubin() {
     return false;
   if (std::optional<Cubin> better = tryLeanProducer(*cubin))
     cubin = std::move(better);
-  if (std::optional<Cubin> better = tryMoreRegisters(*cubin))
+  const GPULimits &limits = findGPUTarget(options.target)->limits;
+  if (std::optional<Cubin> better = tryAgain(*cubin, askForRegisters(*cubin, manifest, limits)))
     cubin = std::move(better);
   // ptxas's answers to fewer values jump: where the first number does not help, the second may.
   for (int64_t mostOperations : {24, 12})

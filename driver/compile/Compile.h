@@ -117,7 +117,6 @@ private:
   std::optional<Cubin> compileWith(const Launches &launches, llvm::StringRef firstPTX);
   std::optional<Cubin> tryAgain(const Cubin &first, const Launches &wanted);
   std::optional<Cubin> tryLeanProducer(const Cubin &first);
-  std::optional<Cubin> tryMoreRegisters(const Cubin &first);
   std::optional<Cubin> tryRecomputing(const Cubin &first, int64_t mostOperations);
   std::optional<Cubin> tryOtherLaunch(const Cubin &first);
   void dropUnusable(ElaborateOptions &request);
