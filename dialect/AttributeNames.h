@@ -137,6 +137,9 @@ inline constexpr llvm::StringLiteral filledName = "tile_gpu.filled";
 /// Of warp_specialize: registers that a thread of the producer keeps, where they are fewer than
 /// usual. By tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral producerRegistersName = "tile_gpu.producer_registers";
+/// Of a kernel that is compiled again, for its threads spill: into how many parts stores go that
+/// need tiles of memory. By the driver.
+inline constexpr llvm::StringLiteral storePartsName = "tile_gpu.store_parts";
 /// Of ring_release: a fence stands between the ordinary loads from the slot and it (unit). By
 /// tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral fencedName = "tile_gpu.fenced";

@@ -420,6 +420,27 @@ def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::Modu
   }];
 }
 
+def TileGPUStoreInParts : Pass<"tile-gpu-store-in-parts", "::mlir::ModuleOp"> {
+  let summary = "compute and store tiles in parts, with what they need of memory";
+  let description = [{
+    In a kernel with `tile_gpu.store_parts`, which it takes away, what a store writes is computed in
+    so many parts, along a dimension of which each thread has positions in all of them: loads that
+    it needs, conversions of layouts, element-wise work, and the store. Of tiles that are there, as
+    a product's result, parts are taken.
+    ```mlir
+    %r = tile.load %x[%m, %n] … -> tensor<128x128xf16, #rows>
+    %y = arith.addf %acc, %r
+    tile.store %y, %v[%m, %n]
+    // becomes, twice
+    %r0 = tile.load %x[%m, %n] … -> tensor<64x128xf16, #rows>
+    %a0 = tile_gpu.extract_part %acc at [0, 0]
+    %y0 = arith.addf %a0, %r0
+    tile.store %y0, %v[%m, %n]
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect"];
+}
+
 def TileGPUAllocateShared : Pass<"tile-gpu-allocate-shared", "::mlir::ModuleOp"> {
   let summary = "place tiles and scratch in shared memory";
   let description = [{

@@ -128,6 +128,7 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   // Behind all that moves loads ahead: a shift waits for what it moves.
   pm.addPass(createTileGPUShiftLoads());
   pm.addPass(createTileGPUVectorizeAccesses());
+  pm.addPass(createTileGPUStoreInParts());
 }
 
 /// On entry each tile has a layout. From here on no pass changes which thread holds which element.

@@ -158,6 +158,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 // Who sets them, in the order of a compilation (dialect/AttributeNames.h says what each means):
 //
 //   target, processors                               Compiler::elaborate
+//   store_parts                                      Compiler::emitCubin
 //   split_parts, split_programs, split_ahead,
 //     split_cluster                                  tile-gpu-split-loops
 //   exact_products                                   tile-gpu-fuse-exact-products
@@ -210,6 +211,7 @@ static const AttributeSpec specs[] = {
     {wideProducerName, isUnit, unit, isKernelOrFunction, both},
     {filledName, isUnit, unit, isRing, "a ring"},
     {producerRegistersName, isNumber<1>, positive, isSplit, "a warp_specialize"},
+    {storePartsName, isNumber<2>, "an i64 of at least 2", isKernel, aKernel},
     {fencedName, isUnit, unit, isRelease, "a ring_release"},
     {recomputesName, isUnit, unit, isInKernel, inside},
     {alternatesName, isUnit, unit, isInKernel, inside},

@@ -6,7 +6,7 @@
 //
 // Where threads of a cubin spill, gpu to cubin run once more, first with fewer registers of the
 // producer or more of all threads, then with values computed again instead of kept, then with
-// another launch, and the better one counts (tryAgain).
+// another launch or with stores in parts, and the better one counts (tryAgain).
 //
 // A step returns false after a diagnostic, never without one, but for a second try, which is
 // silent: callers only pass the failure on. Products of a stage stay readable (getProduct) until a
@@ -464,10 +464,12 @@ static constexpr int64_t mostWarps = 16;
 
 /// Does the second try of a kernel pay? Fewer blocks, and values that are computed again behind
 /// loops, cost nothing that spills do not. More warps cost: each multiplies a narrower tile, reads
-/// more of the operands for it, and has fewer registers. What is spilled behind a loop, as by most
-/// epilogues, is cheap beside that, so no less than half of it must go.
+/// more of the operands for it, and has fewer registers. So do parts of a store, each of which
+/// waits for memory. What is spilled behind a loop, as by most epilogues, is cheap beside that, so
+/// no less than half of it must go.
 static bool pays(StringRef attribute, unsigned first, unsigned second) {
-  return attribute == requestedWarpsName ? 2 * second <= first : second < first;
+  bool costs = attribute == requestedWarpsName || attribute == gpu::storePartsName;
+  return costs ? 2 * second <= first : second < first;
 }
 
 /// The passes for the GPU again, from `beforeLayouts`, with attributes by symbol; `module`,
@@ -589,6 +591,18 @@ std::optional<Cubin> Compiler::tryOtherLaunch(const Cubin &first) {
   return tryAgain(first, wanted);
 }
 
+/// Where threads spill in the end, what is computed from products and from tiles of memory is
+/// stored in four parts.
+static std::map<std::string, std::pair<StringRef, int64_t>>
+askForParts(const Cubin &first, const runtime::Manifest &manifest) {
+  constexpr int64_t parts = 4;
+  std::map<std::string, std::pair<StringRef, int64_t>> wanted;
+  for (const runtime::Kernel &kernel : manifest.kernels)
+    if (getSpills(first, kernel.symbol) > mostSilentSpills)
+      wanted[kernel.symbol] = {gpu::storePartsName, parts};
+  return wanted;
+}
+
 bool Compiler::emitCubin() {
   Phase phase(options, "cubin");
   std::optional<Cubin> cubin = assemblePTX();
@@ -604,6 +618,8 @@ bool Compiler::emitCubin() {
     if (std::optional<Cubin> better = tryRecomputing(*cubin, mostOperations))
       cubin = std::move(better);
   if (std::optional<Cubin> better = tryOtherLaunch(*cubin))
+    cubin = std::move(better);
+  if (std::optional<Cubin> better = tryAgain(*cubin, askForParts(*cubin, manifest)))
     cubin = std::move(better);
   if (session.getDiagnostics().hasErrors())
     return false;

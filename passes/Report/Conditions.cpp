@@ -68,6 +68,8 @@ static constexpr PassCondition conditions[] = {
     {"tile-gpu-shift-loads", true,
      "loads one position beside each other, of memory that nothing writes"},
     {"tile-gpu-vectorize-accesses", true, "loads and stores of neighbours that lie together"},
+    {"tile-gpu-store-in-parts", false,
+     "stores that need tiles of memory, in kernels that are compiled again because they spill"},
 };
 
 ArrayRef<PassCondition> getPassConditions() { return conditions; }

@@ -26,6 +26,7 @@ BOUND = {"*awq*", "*gptq*"}
 
 # Passes that change the kernels of one file or none, and why.
 ALONE = {
+    "tile-gpu-store-in-parts": "kernels that spill after all else, which only ptxas knows",
     "tile-gpu-defer-reductions": 'needs `fp("fast")` and rows that are read block by block',
     "tile-gpu-expand-tf32x3": "answers `precision: tf32x3`, which no file asks for by itself",
     "tile-gpu-fit-launch": "answers `occupancy` and `maxreg` beyond what a target has",
