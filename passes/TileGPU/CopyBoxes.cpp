@@ -93,8 +93,11 @@ static bool addUsedExtents(Value memory, ArrayRef<int64_t> dims, SmallVectorImpl
     for (const Coord &basis : layout.getBases(InDim::Warp))
       (basis[1] ? warpsN : warpsM) *= 2;
     unsigned bits = getElementBits(product.getB().getType().getElementType());
-    // Warpgroups multiply as many rows each, and those that share out the columns as many columns.
-    int64_t rows = std::min(m, int64_t(llvm::alignTo(valid[0], std::min(m, 16 * warpsM)))),
+    // Warpgroups multiply as many blocks of 64 rows each, and those that share out the columns as
+    // many columns. Of one block each the last ones have padding alone.
+    constexpr int64_t blockRows = 64;
+    int64_t rowStep = 16 * warpsM < m ? 16 * warpsM : std::min(m, blockRows);
+    int64_t rows = std::min(m, int64_t(llvm::alignTo(valid[0], rowStep))),
             columns = warpsN > 1 ? n : std::min(n, int64_t(llvm::alignTo(valid[1], 8))),
             depth = llvm::alignTo(valid[2], 256 / bits);
     bool isFirst = use.getOperandNumber() == 0;

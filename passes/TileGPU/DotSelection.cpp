@@ -6,6 +6,7 @@
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/UnevenRows.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -73,13 +74,39 @@ static Extents getExtents(DotOp dot) {
   return {c[c.size() - 2], c.back(), dot.getA().getType().getShape().back()};
 }
 
+/// True for a tile that is loaded, and goes to products as it is.
+static bool isLoaded(Value tile) {
+  while (auto permute = tile.getDefiningOp<PermuteOp>())
+    tile = permute.getSource();
+  return isa_and_nonnull<LoadOp>(tile.getDefiningOp());
+}
+
+/// True if instructions of the transposed product compute less padding: rows come in 64s, columns
+/// in 16s. Asked of the sums of a loop's loaded tiles, which nothing else meets there.
+static bool wastesRows(DotOp dot) {
+  constexpr int64_t rows = 64, columns = 16;
+  auto [m, n, k] = getExtents(dot);
+  if (auto valid = dot.getValid()) // before extents were padded
+    m = (*valid)[0], n = (*valid)[1];
+  auto count = [&](int64_t m, int64_t n) {
+    return llvm::alignTo(uint64_t(m), rows) * llvm::alignTo(uint64_t(n), columns);
+  };
+  if (m < rows || n < rows || count(n, m) >= count(m, n))
+    return false;
+  auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
+  auto sum = dyn_cast<BlockArgument>(dot.getAcc());
+  return loop && sum && sum.getOwner() == loop.getBody() && sum.hasOneUse() && dot->hasOneUse() &&
+         isa<scf::YieldOp>(*dot->user_begin()) && isLoaded(dot.getA()) && isLoaded(dot.getB());
+}
+
 /// wgmma has 64 rows at least and 8 columns at least: a low and wide product is computed
-/// transposed, and one whose second operand registers can hold.
+/// transposed, one whose second operand registers can hold, and one whose rows are no multiple of
+/// 64 where its columns are.
 bool tile::gpu::isSwapped(DotOp dot) {
   if (dot.getType().getRank() != 2)
     return false;
   auto [m, n, k] = getExtents(dot);
-  return m >= 8 && n >= 64 && (m < 64 || isBetterSwapped(dot));
+  return m >= 8 && n >= 64 && (m < 64 || isBetterSwapped(dot) || wastesRows(dot));
 }
 
 bool tile::gpu::joinsRows(ReshapeOp reshape) {

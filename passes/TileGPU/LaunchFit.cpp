@@ -3,6 +3,7 @@
 #include "dialect/AttributeNames.h"
 #include "passes/Analysis/BusyPrograms.h"
 #include "passes/Analysis/IndexEvaluation.h"
+#include "passes/TileGPU/IdleWarps.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -14,14 +15,17 @@ namespace tile::gpu {
 /// A producer's warpgroup, and the widest wgmma.
 static constexpr int64_t producerWarps = 4, widest = 256;
 
-/// Columns of a product that one warpgroup has, at most those of an instruction.
+/// Columns of a product that one warpgroup has, at most those of an instruction, without padding.
 /// Warps along N share the columns.
 static int64_t getColumns(WgmmaOp product) {
+  constexpr int64_t step = 16;
   LinearLayout layout = getLayout(product.getType());
   int64_t columns = product.getType().getShape().back();
   for (const Coord &basis : layout.getBases(InDim::Warp))
     if (basis.back())
       columns /= 2;
+  if (auto valid = product.getValid())
+    columns = std::min(columns, int64_t(llvm::alignTo(uint64_t((*valid)[1]), step)));
   return std::min(columns, widest);
 }
 
@@ -59,10 +63,12 @@ FailureOr<int64_t> getLaunchedWarps(KernelOp kernel) {
 
 int64_t getBlockThreads(KernelOp kernel, const GPULimits &limits) {
   auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
-  // A kernel with fetches will have a producer (tile-gpu-specialize-warps).
+  // A kernel with fetches will have a producer, and no warps that hold padding alone
+  // (tile-gpu-specialize-warps).
   bool fetches =
       kernel.getBody().walk([](TmaFetchOp) { return WalkResult::interrupt(); }).wasInterrupted();
-  return (warps.getInt() + (fetches ? producerWarps : 0)) * limits.warpThreads;
+  int64_t joining = fetches ? producerWarps - countIdleWarps(kernel) : 0;
+  return (warps.getInt() + joining) * limits.warpThreads;
 }
 
 /// A power of two, since layouts have a bit for each doubling of warps.

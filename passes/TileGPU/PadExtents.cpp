@@ -288,7 +288,8 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
   }
 
 private:
-  /// Records the extents whose power of two no other extent has, for tile-gpu-specialize-warps.
+  /// Records the largest extent of each power of two where it is less than that, for
+  /// tile-gpu-specialize-warps: what lies past it is padding of every tile.
   static void notePadded(KernelOp kernel) {
     std::map<int64_t, std::set<int64_t>> extents; // by what they are rounded up to
     kernel.walk([&](Operation *op) {
@@ -299,8 +300,8 @@ private:
     });
     SmallVector<int64_t> padded;
     for (const auto &[power, found] : extents)
-      if (found.size() == 1 && *found.begin() != power)
-        padded.push_back(*found.begin());
+      if (*found.rbegin() != power)
+        padded.push_back(*found.rbegin());
     if (!padded.empty())
       kernel->setAttr(tile::gpu::paddedExtentsName,
                       DenseI64ArrayAttr::get(kernel.getContext(), padded));

@@ -382,7 +382,7 @@ private:
     // Each warp stages its own rows of a tile that is added, since additions may stand in a loop
     // and must not wait for other warps; a result is stored once, by few and large copies.
     int64_t left = getBlockRows(getLayout(tile), /*byWarp=*/isa<AtomicOp>(store));
-    int64_t rows = rank == 2 && isa<StoreOp>(store) && !access.hasEnds()
+    int64_t rows = rank == 2 && isa<StoreOp>(store) && isCutInRows(access)
                        ? getStagedRows(getLayout(tile), elementBytes, stagingBytes)
                        : 0;
     if (rows) // two chunks of half as many take turns
@@ -513,9 +513,11 @@ private:
   static std::optional<int64_t> getStagingBytes(const Store &store, int64_t columns) {
     RankedTensorType type = store.tile;
     LinearLayout layout = getLayout(type);
-    // Chunks of padding are not staged, nor is one chunk that is mostly padding.
-    if (columns > std::max<int64_t>(llvm::bit_floor(uint64_t(store.storedColumns)),
-                                    store.map.getBox()[0]) ||
+    // Chunks of padding are not staged, nor is one chunk that is mostly padding, but where warps
+    // share out all columns.
+    int64_t most = std::max<int64_t>(llvm::bit_floor(uint64_t(store.storedColumns)),
+                                     store.map.getBox()[0]);
+    if (columns > (store.rows ? type.getDimSize(1) : most) ||
         !StorePlan::get(layout, columns, getBlockRows(layout, isa<AtomicOp>(store.store)),
                         store.map.getBox()[0], isOrdered(store.store), /*byWarp=*/false,
                         store.rows))
