@@ -28,6 +28,10 @@ CASES = [
     Case("M=50 N=56 K=48", T="f16", BM=32, BN=32, BK=16),
     Case("M=130 N=264 K=1000", T="f16", SPLIT=4),
     Case("M=5 N=136 K=72", T="bf16", BM=16, BN=64, SPLIT=8, BIAS="true", ACT="relu"),
+    # Computed transposed, for less padding; by three warpgroups.
+    Case("M=211 N=264 K=136", T="f16", BM=104, BN=128),
+    Case("M=190 N=208 K=72", T="bf16", BM=176, BN=192, BIAS="true", ACT="relu"),
+    Case("M=200 N=392 K=200", T="f16", BM=192, BN=192),
 ]
 
 ACTIVATIONS = {

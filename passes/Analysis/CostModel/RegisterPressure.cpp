@@ -120,16 +120,20 @@ private:
                                [&](const DotWork &each) {
                                  return each.m == shape[shape.size() - 2] && each.n == shape.back();
                                });
+    constexpr int64_t warpsOfWgmma = 4;
     int64_t repetition = getRepetition(value, elements);
     if (dot && dot != dots.end() && dot->wgmma && !dot->swapped && shape.size() == 2)
       elements = int64_t(std::ceil(double(elements) * dot->usedColumns));
     for (size_t i = 0; i < result.size(); ++i) {
       int64_t warps = int64_t(1) << i, distinct = warps;
-      if (dot && dot != dots.end())
+      double used = 1; // wgmma touches no registers of padded columns
+      if (dot && dot != dots.end()) {
         distinct = countDistinctWarps(*dot, warps);
-      else if (repetition > 1) // warps that share out the rows have the same of a column
+        used = warps >= warpsOfWgmma ? dot->usedColumns : 1;
+      } else if (repetition > 1) // warps that share out the rows have the same of a column
         distinct = std::max<int64_t>(1, warps / repetition);
-      result[i] = std::ceil(std::max(double(elements) / double(32 * distinct), 1.0) * bits / 32);
+      result[i] =
+          std::ceil(std::max(used * double(elements) / double(32 * distinct), 1.0) * bits / 32);
     }
     return result;
   }

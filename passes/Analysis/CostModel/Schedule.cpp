@@ -147,9 +147,10 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
     for (const DotWork &dot : loop.dots) {
       int64_t rows =
           std::max<int64_t>(1, std::min(found.warps, (dot.swapped ? dot.n : dot.m) / 16));
-      int64_t columns = std::min<int64_t>(
-          256, (dot.swapped ? dot.m : dot.n) /
-                   std::max<int64_t>(1, countDistinctWarps(dot, found.warps) / rows));
+      int64_t sharing = std::max<int64_t>(1, countDistinctWarps(dot, found.warps) / rows);
+      int64_t columns = std::min<int64_t>(256, (dot.swapped ? dot.m : dot.n) / sharing);
+      if (sharing == 1) // of all columns those that are padding take no registers
+        columns = std::min(columns, int64_t(dot.usedColumns * double(dot.swapped ? dot.m : dot.n)));
       if (dot.wgmma && found.warps % 4 == 0)
         found.need.registersOnEntry =
             std::max(found.need.registersOnEntry, columns / 2 + besideAccumulators);
