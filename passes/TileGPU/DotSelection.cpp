@@ -74,8 +74,7 @@ static Extents getExtents(DotOp dot) {
   return {c[c.size() - 2], c.back(), dot.getA().getType().getShape().back()};
 }
 
-/// True for a tile that is loaded, and goes to products as it is.
-static bool isLoaded(Value tile) {
+bool tile::gpu::isLoaded(Value tile) {
   while (auto permute = tile.getDefiningOp<PermuteOp>())
     tile = permute.getSource();
   return isa_and_nonnull<LoadOp>(tile.getDefiningOp());

@@ -34,8 +34,12 @@ DotKind chooseDotKind(DotOp dot, const KernelShape &shape);
 /// has none.
 std::string explainNoWgmma(DotOp dot, const KernelShape &shape);
 
-/// True if a dot for wgmma has too few rows, or b alone is computed, in registers, and it is
-/// computed transposed: the product of b's transpose and a's.
+/// True for a tile that goes to products as it was loaded.
+bool isLoaded(mlir::Value tile);
+
+/// True if a dot for wgmma has too few rows, or b alone is computed, in registers, or rows would be
+/// padded that columns need not be, and it is computed transposed: the product of b's transpose and
+/// a's.
 bool isSwapped(DotOp dot);
 
 /// True if a reshape joins dimensions before the last into rows, as they lie in memory: [8, 16, 64]

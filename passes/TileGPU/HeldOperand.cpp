@@ -186,13 +186,6 @@ std::optional<HeldOperand> tile::gpu::getHeldOperand(DotOp dot, const KernelShap
   return warpsN > 1 ? std::nullopt : hold(dot, isSwapped(dot), warpsM, shape);
 }
 
-/// True for a tile that goes to the product as it was loaded.
-static bool isLoaded(Value tile) {
-  while (auto permute = tile.getDefiningOp<PermuteOp>())
-    tile = permute.getSource();
-  return isa_and_nonnull<LoadOp>(tile.getDefiningOp());
-}
-
 /// True for extents as layouts have them.
 static bool hasLayoutExtents(RankedTensorType type) {
   return llvm::all_of(type.getShape(),

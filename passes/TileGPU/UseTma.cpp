@@ -513,11 +513,10 @@ private:
   static std::optional<int64_t> getStagingBytes(const Store &store, int64_t columns) {
     RankedTensorType type = store.tile;
     LinearLayout layout = getLayout(type);
-    // Chunks of padding are not staged, nor is one chunk that is mostly padding, but where warps
-    // share out all columns.
-    int64_t most = std::max<int64_t>(llvm::bit_floor(uint64_t(store.storedColumns)),
-                                     store.map.getBox()[0]);
-    if (columns > (store.rows ? type.getDimSize(1) : most) ||
+    // Chunks of padding are not staged, nor one that is mostly padding, unless warps share columns.
+    int64_t most =
+        std::max<int64_t>(llvm::bit_floor(uint64_t(store.storedColumns)), store.map.getBox()[0]);
+    if ((columns > most && !store.rows) ||
         !StorePlan::get(layout, columns, getBlockRows(layout, isa<AtomicOp>(store.store)),
                         store.map.getBox()[0], isOrdered(store.store), /*byWarp=*/false,
                         store.rows))
