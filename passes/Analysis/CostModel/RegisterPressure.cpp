@@ -126,10 +126,10 @@ private:
       elements = int64_t(std::ceil(double(elements) * dot->usedColumns));
     for (size_t i = 0; i < result.size(); ++i) {
       int64_t warps = int64_t(1) << i, distinct = warps;
-      double used = 1; // wgmma touches no registers of padded columns
+      double used = 1; // wgmma touches no registers of padded columns, nor does what ends a product
       if (dot && dot != dots.end()) {
         distinct = countDistinctWarps(*dot, warps);
-        used = warps >= warpsOfWgmma ? dot->usedColumns : 1;
+        used = dots.size() == 1 && warps >= warpsOfWgmma ? dot->usedColumns : 1;
       } else if (repetition > 1) // warps that share out the rows have the same of a column
         distinct = std::max<int64_t>(1, warps / repetition);
       result[i] =
