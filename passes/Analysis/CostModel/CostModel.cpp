@@ -27,6 +27,13 @@ constexpr double sustained = 0.73;       ///< of the tensor cores' rate, under t
 constexpr double sustainedVector = 0.68; ///< of the rate of f32 outside of tensor cores
 constexpr double crowding =
     0.05; ///< more time where instructions of wgmma have 128 columns, not 256
+constexpr double sharedLimit =
+    1.25; ///< times of the tensor cores' at their full rate that shared memory may take: they are
+          ///< slower than that, and it reaches nine tenths of its own
+constexpr double usualSums =
+    128; ///< registers of a thread that a product's sums may take; with more
+constexpr double manySums =
+    1.05; ///< it takes this much longer: rings have three stages, and a trip's end waits longer
 constexpr double mmaSync = 0.62;    ///< of wgmma's rate, by mma.sync on a target that has wgmma
 constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to having it
 constexpr double handOver = 0.10;   ///< of a stage from producer to consumers and back
@@ -41,7 +48,7 @@ constexpr double exchangeSlots = 8;   ///< issue slots of each thread for it
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
 constexpr double sharingTime =
     2.5; ///< of a program that shares a split loop, beside the bytes of all their sums
-constexpr double sharingRate = 2.0e6; ///< bytes of sums a microsecond that all leave together
+constexpr double sharingRate = 4.0e6; ///< bytes of sums a microsecond that all leave together
 constexpr double roundTime = 0.6;     ///< of each time that the last one waits for some of them
 constexpr double meetingTime = 3.5;   ///< of a program that shares it as a block of a cluster
 constexpr double meetingRate = 25e3;  ///< bytes of its state a microsecond, there and back
@@ -74,9 +81,10 @@ constexpr double copyLatency = 0.7; ///< of such a copy: code for sm_80, timed o
 constexpr double loneWarps = 0.75; ///< of mma.sync's rate, by one warp for each scheduler: it loads
                                    ///< its operands and waits at barriers, too
 
-constexpr double splitSectors = 1.85;  ///< of the cache's bytes, for rows of 128 bytes that TMA
-                                       ///< fetches from within two sectors, of 64 bytes, on: three
-                                       ///< pairs of sectors for two, of shorter rows two for one
+/// Of the cache's bytes, for rows that TMA fetches from two sectors, one, or within one on: lines
+/// of 128 bytes lie in two then, and in five sectors; of shorter rows more. Of f16 products on an
+/// H100 and an H200.
+constexpr double rowStartShares[] = {1, 1.4, 2.3};
 constexpr double pairLaunch = 0.4;     ///< microseconds more of a launch in clusters
 constexpr double pairRound = 0.3;      ///< of each program, whose slots several blocks release
 constexpr double pairWait = 1.10;      ///< of a program's chain: each block waits for the others
@@ -209,6 +217,17 @@ double Estimator::getOwnColumns(const DotWork &dot) const {
   return double(columns) * std::min(1.0, double(rows / warpRows) / distinct);
 }
 
+/// The clocks in which shared memory moves what wgmma reads of it and what copies bring, 128 bytes
+/// each, over those in which tensor cores multiply it. Each instruction of 64 rows reads these and
+/// its `own` columns, of `columns` in all.
+static double getSharedLoad(const DotWork &dot, double columns, double own) {
+  constexpr double blockRows = 64;
+  double rows = double(llvm::alignTo(dot.rows, uint64_t(blockRows)));
+  double used = own < columns ? 1 : dot.usedColumns; // who shares columns has padding, too
+  double blocks = rows / blockRows * columns / own, read = blocks * (blockRows + used * own);
+  return (read + rows + dot.usedColumns * columns) / (2 * blocks * used * own);
+}
+
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not
 /// multiply the types.
 double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
@@ -226,9 +245,10 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   double efficiency = sustained * (wgmma || !target.hasBulkCopies ? 1 : mmaSync);
   // A product of 64 rows reads both operands from shared memory, 128 bytes a clock: narrow ones
   // wait for that.
+  constexpr double fewColumns = 64;
   double columns = double(dot.swapped ? dot.m : dot.n);
-  if (wgmma && columns < 64)
-    efficiency *= 2 * columns / (64 + columns);
+  if (wgmma && columns < fewColumns)
+    efficiency *= 2 * columns / (fewColumns + columns);
   // A warp reads its operands from shared memory for itself: each row and column once a step of K,
   // at 128 bytes a clock, beside 1024 products.
   if (!wgmma && !target.hasBulkCopies) {
@@ -251,6 +271,10 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
       !dot.computedA && !dot.computedB) {
     double own = getOwnColumns(dot);
     efficiency /= 1 + crowding * (widest / std::clamp(own, narrow, widest) - 1);
+    if (columns >= fewColumns)
+      efficiency /= std::max(1.0, getSharedLoad(dot, columns, own) / sharedLimit);
+    if (double(dot.m * dot.n) * dot.usedColumns > 32 * double(resources.warps) * usualSums)
+      efficiency /= manySums;
   }
   double repetition = double(resources.warps) / double(distinct);
   return operations / (rate * efficiency) * share * repetition * 1e-6;
@@ -465,7 +489,8 @@ double Estimator::getCacheShare(const AccessWork &access) const {
       llvm::any_of(getPairAxes(), [&](unsigned axis) { return !(access.axes >> axis & 1); }) ? 0.5
                                                                                              : 1;
   return share * (getLoadedBytes(access) / access.tileBytes) *
-         (access.splitsSectors ? splitSectors * (2 + 1 / access.boxShare) / 3 : 1);
+         rowStartShares[size_t(access.rowStart)] *
+         (access.rowStart == RowStart::Pair ? 1 : (2 + 1 / access.boxShare) / 3);
 }
 
 /// How much of what a loop reads is kept by the threads themselves from an earlier loop: all of a
@@ -618,7 +643,7 @@ CostEstimate Estimator::run() {
     chain *= llvm::any_of(work.loops,
                           [](const LoopWork &loop) {
                             return llvm::any_of(loop.accesses, [](const AccessWork &access) {
-                              return access.feedsDot && access.splitsSectors;
+                              return access.feedsDot && access.rowStart != RowStart::Pair;
                             });
                           })
                  ? pairWaitForL2

@@ -74,15 +74,21 @@ bool isComputed(Value operand) {
   return !load || !goesToDots(load.getResult());
 }
 
-/// True if rows of the tensor begin at positions that are no multiples of 64 bytes: two sectors,
-/// which the cache moves together.
-bool splitsSectors(ViewOp view, IndexEvaluation &values) {
-  constexpr double sectorBytes = 64;
+/// Where rows of the tensor begin, which the cache moves by two sectors of 32 bytes together.
+RowStart getRowStart(ViewOp view, IndexEvaluation &values) {
+  constexpr double sectorBytes = 32;
   double element = gpu::getElementBits(view.getType().getElementType()) / 8.0;
-  return llvm::any_of(view.getStrides(), [&](Value stride) {
+  RowStart start = RowStart::Pair;
+  for (Value stride : view.getStrides()) {
     double elements = values.get(stride).value_or(0);
-    return elements != 1 && std::fmod(elements * element, sectorBytes) != 0;
-  });
+    if (elements == 1)
+      continue;
+    if (std::fmod(elements * element, sectorBytes) != 0)
+      return RowStart::Within;
+    if (std::fmod(elements * element, 2 * sectorBytes) != 0)
+      start = RowStart::Sector;
+  }
+  return start;
 }
 
 class Counter {
@@ -320,7 +326,7 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
       if (!each.feedsDot)
         each.useful *=
             getShareBeside(op) * getShareOfTrips(op, loop.runs > 0 ? loop.trips / loop.runs : 1);
-    each.splitsSectors = root && splitsSectors(root, values);
+    each.rowStart = root ? getRowStart(root, values) : RowStart::Pair;
     each.axes = getAxes(op.getView());
     for (Value start : op.getStarts()) // ends cut a tile, but do not make it another one
       each.axes |= getAxes(start);

@@ -42,21 +42,24 @@ struct DotWork {
   }
 };
 
+/// Where the rows of a tensor begin: at two sectors of the cache, 64 bytes, at one, or within one.
+enum class RowStart { Pair, Sector, Within };
+
 /// A load or store.
 struct AccessWork {
   unsigned param = 0; ///< number among the kernel's parameters
   bool isStore = false;
-  bool feedsDot = false;      ///< goes to products as it is
-  bool isIndexed = false;     ///< gather, scatter, atomic
-  bool splitsSectors = false; ///< rows begin within two sectors, of 64 bytes
-  double tileBytes = 0;       ///< of one access
-  double paddedBytes = 0;     ///< of its tile with extents that are powers of two
-  double fetchedBytes = 0;    ///< of the boxes of one access by TMA
-  double boxes = 1;           ///< of one access by TMA, along rows
-  double boxShare = 1;        ///< of 128 bytes, those that a row of a box has
-  double useful = 1;          ///< part of the tile that exists, on average
-  unsigned axes = 0;          ///< bit i: the position depends on axis i of the grid
-  double count = 0;           ///< in a program
+  bool feedsDot = false;  ///< goes to products as it is
+  bool isIndexed = false; ///< gather, scatter, atomic
+  RowStart rowStart = RowStart::Pair;
+  double tileBytes = 0;    ///< of one access
+  double paddedBytes = 0;  ///< of its tile with extents that are powers of two
+  double fetchedBytes = 0; ///< of the boxes of one access by TMA
+  double boxes = 1;        ///< of one access by TMA, along rows
+  double boxShare = 1;     ///< of 128 bytes, those that a row of a box has
+  double useful = 1;       ///< part of the tile that exists, on average
+  unsigned axes = 0;       ///< bit i: the position depends on axis i of the grid
+  double count = 0;        ///< in a program
 };
 
 /// The work of a loop, without the loops inside. Amounts are those of a whole program, averaged
