@@ -112,11 +112,15 @@ SmallVector<int64_t> tile::gpu::getUsedExtents(LocalAllocOp alloc) {
   SmallVector<int64_t> shape(type.getShape()), used(shape.size(), 1);
   if (shape.size() != 2 || alloc->use_empty() || !addUsedExtents(alloc.getResult(), {0, 1}, used))
     return {};
-  // Swizzles repeat every 8 rows.
+  // Swizzles repeat every 8 rows, of each half that a block of a pair fetches.
+  auto kernel = alloc->getParentOfType<KernelOp>();
+  auto cluster =
+      kernel ? kernel->getAttrOfType<DenseI64ArrayAttr>(clusterName) : DenseI64ArrayAttr();
+  int64_t unitRows = cluster && llvm::product_of(cluster.asArrayRef()) > 1 ? 16 : 8;
   int64_t fastest = type.getLayout().getOrder()[0],
           elements = type.getLayout().getSwizzle() / getSharedElementBytes(type.getElementType());
   for (int64_t d : {0, 1}) {
-    int64_t unit = d == fastest ? std::max<int64_t>(elements, 1) : 8;
+    int64_t unit = d == fastest ? std::max<int64_t>(elements, 1) : unitRows;
     used[d] = std::min(shape[d], int64_t(llvm::alignTo(used[d], unit)));
   }
   return used == shape ? SmallVector<int64_t>() : used;
