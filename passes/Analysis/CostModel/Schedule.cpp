@@ -373,7 +373,9 @@ static int64_t countLaunched(const KernelWork &work, const Resources &found) {
   for (const LoopWork &loop : work.loops)
     for (const DotWork &dot : loop.dots) {
       int64_t padded = int64_t(llvm::PowerOf2Ceil(dot.rows));
-      bool apart = found.bulkCopies && dot.wgmma && padded >= warpRows * found.warps;
+      // All warps of a part meet where it leaves its sums.
+      bool apart =
+          found.bulkCopies && dot.wgmma && padded >= warpRows * found.warps && loop.split <= 1;
       int64_t needed = llvm::divideCeil(int64_t(dot.rows) * found.warps, padded);
       launched = std::max<int64_t>(
           launched, apart ? llvm::alignTo(uint64_t(needed), warpsOfWarpgroup) : found.warps);
