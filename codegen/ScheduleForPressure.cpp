@@ -173,11 +173,8 @@ unsigned getRegisterLimit(const Function &function) {
 /// Chains of work that are begun together at most: enough to hide the latency of arithmetic.
 constexpr unsigned widestWindow = 64;
 
-/// Leaves some registers to what lives across the block.
-bool fits(unsigned registers, unsigned limit) {
-  constexpr unsigned others = 16;
-  return registers + others <= limit;
-}
+/// What is counted has addresses, which instructions hold: a twelfth more than there are is enough.
+bool fits(unsigned registers, unsigned limit) { return registers <= limit + limit / 12; }
 
 /// True of a block that needs far more registers than there are: ptxas finds an order itself where
 /// somewhat more is alive than fits.

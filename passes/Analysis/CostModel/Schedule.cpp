@@ -266,6 +266,15 @@ static void estimateShared(const KernelWork &work, const Schedule &schedule,
           std::max<int64_t>(1, target.registers / (found.threads * registersOfThread)));
       double fixed = once + others + double(page);
       auto fit = [&](double bytes) { return int64_t((bytes - fixed) / repeated); };
+      bool isOpen = requested == limits::stages && !schedule.occupancy;
+      if (isOpen && useful == gpu::mostCopyStages) { // getShareWithMostCopies() there
+        auto stagesOf = [&](int64_t blocks) {
+          return std::clamp<int64_t>(fit(double(target.sharedBytes) / double(blocks) - system), 2,
+                                     useful);
+        };
+        if (stagesOf(1) - 1 > blocks * (stagesOf(blocks) - 1))
+          blocks = 1;
+      }
       stages = std::min(requested == limits::stages ? useful : requested,
                         std::max(fit(double(target.sharedBytes) / double(blocks) - system),
                                  std::min<int64_t>(2, fit(double(target.sharedBytes) - system))));

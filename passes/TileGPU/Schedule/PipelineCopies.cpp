@@ -278,6 +278,10 @@ private:
     if (auto trips = loop.getStaticTripCount())
       wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostCopyStages * 4));
     int64_t share = requested && !kernel->hasAttr(occupancyName) ? limit : getShareOfBlock();
+    // Where products are that short, loads are waited for: blocks make room for stages if more
+    // bytes are on their way then.
+    if (!requested && !kernel->hasAttr(occupancyName) && useful == mostCopyStages)
+      share = getShareWithMostCopies(ring, wanted, share);
     if (!requested && !kernel->hasAttr(occupancyName))
       share = std::min(share, getSharedLimit(target.limits, chooseBlocks(ring)));
     if (!requested)
@@ -300,6 +304,19 @@ private:
     if (chained && stages > useful)
       lag = 2;
     return stages > 1;
+  }
+
+  /// Of `share`, a block's part of a multiprocessor, and all of it: with which more stages are on
+  /// their way at once.
+  int64_t getShareWithMostCopies(const CopyRing &ring, int64_t wanted, int64_t share) {
+    auto fit = [&](int64_t bytes) {
+      int64_t stages = wanted;
+      while (stages > 2 && planSharedBytes(kernel, ring, stages).value_or(limit + 1) > bytes)
+        --stages;
+      return stages;
+    };
+    int64_t blocks = (limit + systemBytes) / (share + systemBytes);
+    return fit(limit) - 1 > blocks * (fit(share) - 1) ? limit : share;
   }
 
   /// Bytes that `count` stages of what the loop fetches take: their ring is laid out later.
