@@ -206,11 +206,15 @@ std::optional<ConfigChoice> Chooser::run(const Instance &instance) {
   std::map<TuneConfig, size_t> order;
   for (const TuneConfig &config : space->configs)
     order.emplace(config, order.size());
-  std::sort(choice.rated.begin(), choice.rated.end(),
-            [&](const RatedConfig &a, const RatedConfig &b) {
-              return std::make_tuple(a.milliseconds, order[a.config]) <
-                     std::make_tuple(b.milliseconds, order[b.config]);
-            });
+  // Looked up once each: a comparison of configurations is one of many texts.
+  std::vector<std::tuple<double, size_t, size_t>> keys;
+  for (auto [i, each] : llvm::enumerate(choice.rated))
+    keys.emplace_back(each.milliseconds, order[each.config], i);
+  llvm::sort(keys);
+  std::vector<RatedConfig> sorted;
+  for (const auto &[milliseconds, place, i] : keys)
+    sorted.push_back(std::move(choice.rated[i]));
+  choice.rated = std::move(sorted);
   if (choice.rated.empty() ||
       !(choice.rated.front().milliseconds < std::numeric_limits<double>::infinity()))
     return std::nullopt;
