@@ -190,6 +190,9 @@ int64_t countMostTrips(Value low, Value high, int64_t step) {
   return llvm::divideCeil(std::max<int64_t>(most - first.getSExtValue(), 1), step);
 }
 
+/// Registers of a thread beside those of tiles, as the cost model has it.
+static constexpr int64_t otherRegisters = 28;
+
 KeptTrips chooseKeptTrips(const KeptNeed &need, const GPULimits &limits) {
   constexpr int64_t enoughWarps = 16;
   // What is left of a multiprocessor's memory is its first-level cache, where programs find what
@@ -198,6 +201,10 @@ KeptTrips chooseKeptTrips(const KeptNeed &need, const GPULimits &limits) {
   int64_t most = std::min(
       {limits.threadsPerProcessor / need.threads, limits.blocksPerProcessor, need.programs});
   int64_t registers = std::min(need.registers, limits.registersPerThread);
+  // Rows of one block, which registers hold: what loops over longer ones would keep must not cost
+  // them a block, however few registers ptxas finds for them.
+  if (need.trips == 1 && need.mostTrips > 1)
+    registers = std::max<int64_t>(1, registers - otherRegisters);
   int64_t blocks = 1;
   while (blocks < most && limits.registersFor(need.threads, blocks + 1) >= registers)
     ++blocks;
