@@ -76,6 +76,16 @@ inline constexpr llvm::StringLiteral vectorName = "tile_gpu.vector";
 /// Of an access: neighbours to move at once where a check at run time allows it (i64). By
 /// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral vectorIfName = "tile_gpu.vector_if";
+/// Of a kernel: its tiles, of that many elements, may go round in their registers (i64). By
+/// tile-gpu-rotate-rows.
+inline constexpr llvm::StringLiteral rotationName = "tile_gpu.rotation";
+/// Of an access or iota that begins at a difference, a - r: it means what begins at a, of which
+/// element e is where e + r, modulo the extent, would be; r is less than this number (i64). An
+/// access begins at a multiple of 16 bytes. By tile-gpu-rotate-rows.
+inline constexpr llvm::StringLiteral rotatedName = "tile_gpu.rotated";
+/// Of an async_copy: each thread copies what it will read itself, to where private_load looks for
+/// it (unit). By tile-gpu-keep-tiles.
+inline constexpr llvm::StringLiteral privateName = "tile_gpu.private";
 /// Of an access with vectorName or vectorIfName: the dimension along which neighbours lie (i64). By
 /// tile-gpu-vectorize-accesses.
 inline constexpr llvm::StringLiteral fastestName = "tile_gpu.fastest";

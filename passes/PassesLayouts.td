@@ -80,6 +80,24 @@ def TileGPUEliminateRedundantLoads
   }];
 }
 
+def TileGPURotateRows : Pass<"tile-gpu-rotate-rows", "::mlir::ModuleOp"> {
+  let summary = "move rows that begin anywhere in aligned vectors";
+  let description = [{
+    In a kernel whose rows are known not to be aligned, whose tensors' rows all begin alike, and
+    whose tiles are lines of one extent of which nothing knows the order, tiles go round in their
+    registers by what the program's row lies behind a multiple of 16 bytes. The first run decides
+    (`tile_gpu.rotation`), before layouts; the second, in a kernel that has the decision, moves the
+    beginnings of accesses back.
+    ```mlir
+    %x = tile.load %v[%row, %n] … -> tensor<4096xbf16, #line>
+    // becomes
+    %r = arith.andi (%row * %stride), 7
+    %x = tile.load %v[%row, %n - %r] {tile_gpu.rotated = 8} …
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def TileGPUDeferReductions : Pass<"tile-gpu-defer-reductions", "::mlir::ModuleOp"> {
   let summary =
       "reduce in each thread what a loop reduces block by block, and across threads after the loop";

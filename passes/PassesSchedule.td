@@ -10,7 +10,9 @@ def TileGPUKeepTiles : Pass<"tile-gpu-keep-tiles", "::mlir::ModuleOp"> {
     Of loops in one block that make the same trips, a tile that one loads, of memory that nothing
     writes, and later ones load in the same layout, goes to `tile_gpu.local_slots`, one for each of
     the first trips: by `tile_gpu.private_store`, which asks for no barrier. Later loops read it
-    there; in trips beyond the slots they load it.
+    there; in trips beyond the slots they load it. Where a thread's part is pieces of 16 bytes and
+    the rows expected take several trips, the first loop copies it there ahead of time, by
+    `tile_gpu.async_copy` of each thread for itself (`tile_gpu.private`), and reads it too.
     ```mlir
     scf.for %n = %c0 to %N step %c4096 { %a = tile.load %x[%n]; … }
     scf.for %n = %c0 to %N step %c4096 { %b = tile.load %x[%n]; … }

@@ -87,6 +87,8 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUPeelTails());
   addCleanup(pm);
   pm.addPass(createTileGPUEliminateRedundantLoads());
+  // Ahead of what asks how many neighbours a load moves.
+  pm.addPass(createTileGPURotateRows());
   pm.addPass(createTileGPUDeferReductions());
   pm.addPass(createTileGPUNarrowReductions());
   pm.addPass(createReduceStrength());
@@ -127,6 +129,8 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUJoinReductions());
   // Behind all that moves loads ahead: a shift waits for what it moves.
   pm.addPass(createTileGPUShiftLoads());
+  // Behind all that compares positions.
+  pm.addPass(createTileGPURotateRows());
   pm.addPass(createTileGPUVectorizeAccesses());
   pm.addPass(createTileGPUStoreInParts());
 }

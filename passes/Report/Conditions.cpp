@@ -16,6 +16,8 @@ static constexpr PassCondition conditions[] = {
      "loops over blocks that a function reduces or scans by what `inside` says of their elements"},
     {"tile-gpu-eliminate-redundant-loads", true,
      "equal loads of one block, of memory that nothing writes"},
+    {"tile-gpu-rotate-rows", false,
+     "kernels over rows that are not aligned, a piece of one row at a time, that know no order"},
     {"tile-gpu-defer-reductions", true,
      "reductions that a loop carries on, where fp(\"fast\") permits regrouping"},
     {"tile-gpu-narrow-reductions", true, "maxima and minima of f16 and bf16 that were widened"},

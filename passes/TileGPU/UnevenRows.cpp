@@ -10,6 +10,7 @@
 // selections, which wait for each other, and stores exchanges between lanes. Neighbours of a warp
 // are one access however a row begins, and all of a thread's are on their way at once.
 #include "passes/TileGPU/UnevenRows.h"
+#include "dialect/AttributeNames.h"
 #include "dialect/VersionNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -75,7 +76,28 @@ static int64_t getConstantDivisor(ViewOp view, int64_t vector) {
   return goesOn && divisor > 0 ? divisor : vector;
 }
 
+bool tile::gpu::mayBeUneven(KernelOp kernel, Value stride, int64_t vector) {
+  if (auto dim = stride.getDefiningOp<DimOp>()) {
+    auto uneven = kernel->getAttrOfType<DictionaryAttr>(unevenName);
+    return uneven && uneven.contains(dim.getDim().getName()) &&
+           dim.getDim().getMultipleOf() % vector != 0;
+  }
+  auto product = stride.getDefiningOp<arith::MulIOp>();
+  if (!product)
+    return false;
+  for (auto [factor, other] : {std::pair(product.getLhs(), product.getRhs()),
+                               std::pair(product.getRhs(), product.getLhs())}) {
+    APInt constant;
+    int64_t known = matchPattern(other, m_ConstantInt(&constant)) ? constant.getSExtValue() : 1;
+    if (known % vector != 0 && mayBeUneven(kernel, factor, vector))
+      return true;
+  }
+  return false;
+}
+
 unsigned tile::gpu::getRowDivisor(KernelOp kernel, unsigned vector) {
+  if (kernel->hasAttr(rotationName)) // tiles go round, so that each vector is aligned
+    return vector;
   SmallVector<std::pair<ViewOp, int64_t>> moved; // and how many elements at once
   auto visit = [&](Value value, Type type) {
     auto tile = dyn_cast<RankedTensorType>(type);

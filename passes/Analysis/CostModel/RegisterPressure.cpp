@@ -1,9 +1,11 @@
 // How many registers tiles take at once: MLIR's liveness, with what registers do not hold left out.
+#include "dialect/AttributeNames.h"
 #include "dialect/VersionNames.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/KernelWork.h"
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/RotatedRows.h"
 
 #include "mlir/Analysis/Liveness.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -238,7 +240,8 @@ int64_t tile::countLiveRegisters(KernelOp kernel) {
 
 int64_t tile::countUnevenRegisters(KernelOp kernel, int64_t warps) {
   constexpr int64_t conditions = 12, word = 32, warpThreads = 32;
-  if (!kernel->hasAttr(unevenName))
+  if (!kernel->hasAttr(unevenName) || kernel->hasAttr(gpu::rotationName) ||
+      gpu::findRotation(kernel))
     return 0;
   int64_t most = 0; // bits that the largest tile leaves free of one register an element
   kernel.getBody().walk([&](LoadOp load) {

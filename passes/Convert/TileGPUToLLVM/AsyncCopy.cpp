@@ -12,6 +12,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
+#include "passes/Convert/TileGPUToLLVM/RotatedRows.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -20,12 +21,11 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-namespace {
+namespace {} // namespace
 
-/// Copies `bytes` (16, 8 or 4) from `source` to `target` where `when` holds (null: always); zeros
-/// where `exists` does not (null: it does).
-void copyPiece(OpBuilder &builder, Location loc, Value target, Value source, unsigned bytes,
-               Value exists, Value when, std::optional<StringRef> cache) {
+void tile::gpu::copyPiece(OpBuilder &builder, Location loc, Value target, Value source,
+                          unsigned bytes, Value exists, Value when,
+                          std::optional<StringRef> cache) {
   SmallVector<Value> operands{sharedAddress(builder, loc, target), source};
   std::string constraints = "r,l";
   auto add = [&](Value value, const char *constraint) {
@@ -51,6 +51,8 @@ void copyPiece(OpBuilder &builder, Location loc, Value target, Value source, uns
     code = "@" + add(when, "b") + " " + code;
   inlinePTX(builder, loc, {}, operands, code + ";", constraints + ",~{memory}");
 }
+
+namespace {
 
 /// Bytes of a piece that cp.async copies, at least.
 constexpr unsigned leastPiece = 4;
@@ -121,6 +123,14 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     // Elements that several threads hold are copied by one of them.
     when = access.conjunction(when, getOwnerPredicate(rewriter, loc, layout));
     unsigned elementBytes = shared.getElementBytes(), count = layout.getNumRegisters();
+    std::optional<PrivatePlace> own;
+    if (op->hasAttr(privateName))
+      own.emplace(rewriter, loc, adaptor.getMemory().front(), op.getStoredTile());
+    if (access.getRotation()) {
+      copyRotated(rewriter, op, access, *own, when);
+      rewriter.eraseOp(op);
+      return success();
+    }
     bool fills = isInFill(op);
     auto copyAll = [&](unsigned width) {
       auto makeAddresses = [&] {
@@ -141,7 +151,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
       OpBuilder::InsertionGuard guard(rewriter);
       scf::IfOp group;
       for (unsigned reg = 0; reg < count; reg += width) {
-        uint32_t offset = places.getOffset(reg);
+        uint32_t offset = own ? reg * elementBytes : places.getOffset(reg);
         if (!seen.insert(offset).second)
           continue;
         // Where registers are short, a few at a time, each group in a branch of its own: the
@@ -161,11 +171,11 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
               exists,
               vector::ExtractOp::create(rewriter, loc, mask, ArrayRef<int64_t>{int64_t(reg)}));
         unsigned bytes = width * elementBytes;
+        Value target = own ? own->at(rewriter, loc, offset) : addresses->get(offset);
         if (bytes >= leastPiece)
-          copyPiece(rewriter, loc, addresses->get(offset), access.address(reg), bytes, exists, when,
-                    op.getCache());
+          copyPiece(rewriter, loc, target, access.address(reg), bytes, exists, when, op.getCache());
         else
-          elements.push_back({addresses->get(offset), access.address(reg), exists, when, bytes});
+          elements.push_back({target, access.address(reg), exists, when, bytes});
       }
       copyPending();
     };

@@ -1,5 +1,6 @@
 // Operations that treat each register of a thread alike, and those that only rename registers.
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/RotatedRows.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -86,7 +87,10 @@ struct LowerIota : OpConversionPattern<IotaOp> {
     LinearLayout layout = getLayout(op.getType());
     auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
     // Coordinates are computed in 32 bits, positions in 64: the start is a number of the program.
-    Value positions = ThreadCoordinates(rewriter, loc, layout).getVector(rewriter, loc, 0);
+    ThreadCoordinates thread(rewriter, loc, layout);
+    Value positions = thread.getVector(rewriter, loc, 0);
+    if (op->hasAttr(rotatedName))
+      positions = rotatePositions(rewriter, op, thread, positions);
     Value value = arith::IndexCastOp::create(rewriter, loc, type, positions);
     auto splat = [&](Value v) -> Value {
       return vector::BroadcastOp::create(rewriter, loc, type, v);

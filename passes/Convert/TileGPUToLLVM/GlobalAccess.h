@@ -68,6 +68,11 @@ public:
         }
         continue;
       }
+      if (op->hasAttr(rotatedName)) {
+        rotate(start, limit, op.getSizes()[d], op.getInBounds()[d]);
+        dims[tileDims[d]].stride = parts.strides[d];
+        continue;
+      }
       dims[tileDims[d]] = makeDimension(start, limit, parts.strides[d], op.getSizes()[d],
                                         op.getSteps()[d], op.getInBounds()[d]);
     }
@@ -89,6 +94,25 @@ public:
   }
 
   const LinearLayout &getTileLayout() const { return layout; }
+
+  /// Of a line that goes round (tile-gpu-rotate-rows), in the places of its elements, each an i32.
+  /// The access begins `shift` elements ahead of the tile: `address` is right from that place on.
+  struct Rotation {
+    mlir::Value shift;   ///< the first `shift` places have the tile's last elements
+    mlir::Value high;    ///< of the others those below this one exist; null for all
+    mlir::Value wrapped; ///< of the first ones those below this one exist; null for all
+    int64_t most = 1;    ///< shift is less
+    int64_t extent = 0;
+  };
+  const std::optional<Rotation> &getRotation() const { return rotation; }
+
+  /// Whether there are elements at all: null if there are.
+  mlir::Value anyExists() const { return uniformPredicate; }
+
+  /// The place of register `reg`'s element along the tile's dimension `dim`, an i32, and what of it
+  /// is a constant.
+  mlir::Value getPlace(unsigned reg, unsigned dim) { return thread->get(builder, loc, reg, dim); }
+  int64_t getPlaceOffset(unsigned reg, unsigned dim) const { return thread->getOffset(reg, dim); }
 
   /// Whether register `reg` exists; null if it always does. `except` is a dimension of the tile
   /// that is not asked.
@@ -280,6 +304,26 @@ private:
     uniformPredicate = conjunction(uniformPredicate, condition);
   }
 
+  void rotate(mlir::Value start, mlir::Value limit, int64_t size, bool inBounds) {
+    auto moved = start.getDefiningOp<mlir::arith::SubIOp>();
+    assert(moved && "tile-gpu-rotate-rows moves beginnings by a difference");
+    auto toI32 = [&](mlir::Value value) -> mlir::Value {
+      return mlir::arith::IndexCastOp::create(builder, loc, builder.getI32Type(), value);
+    };
+    rotation.emplace();
+    rotation->extent = size;
+    rotation->most = op->template getAttrOfType<mlir::IntegerAttr>(rotatedName).getInt();
+    rotation->shift = toI32(moved.getRhs());
+    if (inBounds)
+      return;
+    mlir::Value left = mlir::arith::SubIOp::create(builder, loc, limit, moved.getLhs());
+    left = mlir::arith::MinSIOp::create(builder, loc, left, constantIndex(builder, loc, size));
+    left = toI32(mlir::arith::MaxSIOp::create(builder, loc, left, zero));
+    rotation->high = mlir::arith::AddIOp::create(builder, loc, left, rotation->shift);
+    rotation->wrapped =
+        mlir::arith::SubIOp::create(builder, loc, rotation->high, constantI32(builder, loc, size));
+  }
+
   // Coordinates as i32, cut to [0, size]: a tile's extent always fits, whatever the start.
   Dimension makeDimension(mlir::Value start, mlir::Value limit, mlir::Value stride, int64_t size,
                           int64_t step, bool inBounds) {
@@ -366,6 +410,7 @@ private:
   std::optional<ThreadCoordinates> thread;
   llvm::SmallVector<Dimension> dims; // of the tile
   llvm::SmallVector<Indexed> indexed;
+  std::optional<Rotation> rotation;
   mlir::Value zero, base, threadBase, uniformPredicate;
 };
 

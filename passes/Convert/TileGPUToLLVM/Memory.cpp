@@ -10,7 +10,9 @@
 // or none does. Where nothing proves that, RaggedPieces.cpp moves them one by one.
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
+#include "passes/Convert/TileGPUToLLVM/Pieces.h"
 #include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"
+#include "passes/Convert/TileGPUToLLVM/RotatedRows.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -87,8 +89,7 @@ static std::string operandList(unsigned first, unsigned count) {
   return text + (count > 1 ? "}" : "");
 }
 
-/// The first-level cache's part of `cache:`, as a modifier of the instruction.
-static std::string cachePriority(std::optional<StringRef> cache) {
+std::string tile::gpu::cachePriority(std::optional<StringRef> cache) {
   if (!cache)
     return "";
   return *cache == "stream" ? "L1::no_allocate." : "L1::evict_last.";
@@ -108,13 +109,11 @@ static std::string cachePolicy(OpBuilder &builder, Location loc, std::optional<S
   return ", $" + std::to_string(results + operands.size() - 1);
 }
 
-/// Loads `type` (a vector of stored elements) from `pointer` where `predicate` (null: always);
-/// elsewhere the bits of `fill`, again and again.
 /// The piece is one instruction, whatever the element type: PTX moves words. Where the predicate is
 /// false the registers keep what the moves ahead gave them, so that padding costs no selection.
-static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value pointer,
-                       Value predicate, bool readOnly, std::optional<StringRef> cache,
-                       uint32_t fill = 0) {
+Value tile::gpu::loadPiece(OpBuilder &builder, Location loc, VectorType type, Value pointer,
+                           Value predicate, bool readOnly, std::optional<StringRef> cache,
+                           uint32_t fill) {
   unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   Type word;
   unsigned count;
@@ -176,9 +175,8 @@ static Value loadPiece(OpBuilder &builder, Location loc, VectorType type, Value 
   return vector::BitCastOp::create(builder, loc, type, packed);
 }
 
-/// Stores `value` (a vector of stored elements) to `pointer` where `predicate` (null: always).
-static void storePiece(OpBuilder &builder, Location loc, Value value, Value pointer,
-                       Value predicate, std::optional<StringRef> cache) {
+void tile::gpu::storePiece(OpBuilder &builder, Location loc, Value value, Value pointer,
+                           Value predicate, std::optional<StringRef> cache) {
   auto type = cast<VectorType>(value.getType());
   unsigned bytes = type.getNumElements() * type.getElementTypeBitWidth() / 8;
   Type word;
@@ -215,8 +213,7 @@ static void storePiece(OpBuilder &builder, Location loc, Value value, Value poin
   inlinePTX(builder, loc, {}, operands, code, constraints + ",~{memory}");
 }
 
-/// Converts between a vector of elements and one of stored elements: bool is a byte, index 64 bits.
-static Value toStored(OpBuilder &builder, Location loc, Value value) {
+Value tile::gpu::toStored(OpBuilder &builder, Location loc, Value value) {
   auto type = cast<VectorType>(value.getType());
   auto stored = VectorType::get(type.getShape(), getStoredType(type.getElementType()));
   if (type.getElementType().isInteger(1))
@@ -226,7 +223,7 @@ static Value toStored(OpBuilder &builder, Location loc, Value value) {
   return stored == type ? value : Value(arith::BitcastOp::create(builder, loc, stored, value));
 }
 /// Not a truncation: the caller's byte for a bool may be any number.
-static Value fromStored(OpBuilder &builder, Location loc, Value value, VectorType type) {
+Value tile::gpu::fromStored(OpBuilder &builder, Location loc, Value value, VectorType type) {
   if (type.getElementType().isInteger(1)) {
     Value zero = arith::ConstantOp::create(builder, loc, builder.getZeroAttr(value.getType()));
     return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, value, zero);
@@ -346,6 +343,12 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
       fill = 0;
     else if (count <= mostFilled)
       fill = getFill(op.getPad());
+    if constexpr (std::is_same_v<Op, LoadOp>)
+      if (access.getRotation()) {
+        Value whole = loadRotated(rewriter, op, access, pad, fill);
+        rewriter.replaceOp(op, fromStored(rewriter, loc, whole, type));
+        return success();
+      }
     // In registers' order; width divides count, as both are powers of two.
     auto loadAll = [&](unsigned width) -> Value {
       if (isNibble(element))
@@ -524,6 +527,12 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
     unsigned count = cast<VectorType>(stored.getType()).getNumElements();
     unsigned width = std::min(mask ? 1 : getVectorWidth(op), count);
     Value owner = getOwnerPredicate(rewriter, loc, access.getTileLayout());
+    if constexpr (std::is_same_v<Op, StoreOp>)
+      if (access.getRotation()) {
+        storeRotated(rewriter, op, access, stored, owner);
+        rewriter.eraseOp(op);
+        return success();
+      }
     // Registers that repeat an earlier one's element have nothing to store.
     // Quadratic in registers, at compile time, where layouts have at most some hundreds.
     auto isRepeated = [&](unsigned r) {
@@ -611,8 +620,12 @@ struct LowerInside : OpConversionPattern<InsideOp> {
       rewriter.replaceOp(op, orTrue(access.scalarExists()));
       return success();
     }
-    SmallVector<Value> bits;
     auto type = cast<VectorType>(getTypeConverter()->convertType(tile));
+    if (access.getRotation()) {
+      rewriter.replaceOp(op, findRotatedInside(rewriter, op, access, type));
+      return success();
+    }
+    SmallVector<Value> bits;
     // Only as wide as contracts prove; a branch at run time would cost more than the comparisons.
     unsigned width = getVectorWidth(op); // neighbours of which all exist or none does
     for (unsigned r = 0; r < type.getNumElements(); ++r)

@@ -3,6 +3,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/PrivatePlace.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
@@ -91,31 +92,6 @@ struct LowerLocalLoad : OpConversionPattern<LocalLoadOp> {
                                     shared, adaptor.getSource(), /*matrices=*/true, extra));
     return success();
   }
-};
-
-/// Where a thread's pieces lie of a tile that is its own: piece i of all threads side by side, so
-/// that a warp's access takes each bank once. `stride` bytes from one piece to the next.
-struct PrivatePlace {
-  PrivatePlace(OpBuilder &builder, Location loc, Value memory, RankedTensorType tile)
-      : bytes(getPrivatePiece(tile)) {
-    LinearLayout layout = getLayout(tile);
-    constexpr int64_t warpThreads = 32;
-    stride = bytes * warpThreads * layout.getNumWarps();
-    count =
-        int64_t(layout.getNumRegisters()) * getSharedElementBytes(tile.getElementType()) / bytes;
-    Value offset = arith::MulIOp::create(builder, loc, getThreadId(builder, loc),
-                                         constantI32(builder, loc, bytes));
-    base = LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory,
-                               ArrayRef<LLVM::GEPArg>{offset});
-  }
-  Value get(OpBuilder &builder, Location loc, int64_t piece) const {
-    return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
-                               ArrayRef<LLVM::GEPArg>{int32_t(piece * stride)});
-  }
-  int64_t getWords() const { return bytes / 4; }
-
-  Value base;
-  int64_t bytes, stride = 0, count = 0; ///< of a piece; from one to the next; pieces of a thread
 };
 
 struct LowerPrivateStore : OpConversionPattern<PrivateStoreOp> {
