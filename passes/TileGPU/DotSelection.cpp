@@ -315,7 +315,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     if (auto reduce = dyn_cast<ReduceByOp>(op)) { // a slice is one, too: a selection
       joins |= llvm::range_size(reduce.getCombiner().front()) > longFunction;
       auto source = cast<RankedTensorType>(reduce.getSources()[0].getType());
-      joinsOthers |= reduce.getAxis() != source.getRank() - 1;
+      joinsOthers |= int64_t(reduce.getAxis()) != source.getRank() - 1;
     }
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       int64_t rank = reduce.getSource().getType().getRank();
