@@ -786,13 +786,11 @@ LogicalResult ClearFromOp::verify() {
 
 LogicalResult TmaStoreOp::verify() {
   if (std::optional<ArrayRef<int64_t>> folded = getFolded()) {
-    int64_t rows = 1;
-    for (int64_t extent : *folded) {
-      if (extent < 1 || !llvm::isPowerOf2_64(uint64_t(extent)))
-        return emitOpError() << "folds dimensions whose extents are powers of two, found ["
-                             << *folded << "]";
-      rows *= extent;
-    }
+    auto isPower = [](int64_t extent) { return extent > 0 && llvm::isPowerOf2_64(extent); };
+    if (!llvm::all_of(*folded, isPower))
+      return emitOpError() << "folds dimensions whose extents are powers of two, found [" << *folded
+                           << "]";
+    int64_t rows = ShapedType::getNumElements(*folded);
     if (folded->size() >= getCoordinates().size() || rows != getValue().getType().getDimSize(0))
       return emitOpError() << "folds dimensions of the map that make up the tile's rows, found ["
                            << *folded << "] for " << getValue().getType();

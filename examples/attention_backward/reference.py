@@ -77,10 +77,7 @@ def reference(
 ):
     if case.kernel == DELTA:
         behind = ((0, 0), (0, 0), (0, -case.S % 4))
-        return {
-            "rows": numpy.pad(lse, behind),
-            "delta": numpy.pad((o * do).sum(axis=3), behind),
-        }
+        return {"rows": numpy.pad(lse, behind), "delta": numpy.pad((o * do).sum(axis=3), behind)}
     if case.kernel == CAST:
         return {"dq": sums * scale}
     group = case.H // case.G

@@ -71,7 +71,7 @@ static constexpr PassCondition conditions[] = {
      "loads one position beside each other, of memory that nothing writes"},
     {"tile-gpu-vectorize-accesses", true, "loads and stores of neighbours that lie together"},
     {"tile-gpu-store-in-parts", false,
-     "stores that need tiles of memory, in kernels that are compiled again because they spill"},
+     "stores that need tiles of memory, where a kernel is compiled again because it spills"},
 };
 
 ArrayRef<PassCondition> getPassConditions() { return conditions; }

@@ -80,8 +80,9 @@ bool tile::gpu::isLoaded(Value tile) {
   return isa_and_nonnull<LoadOp>(tile.getDefiningOp());
 }
 
-/// True if instructions of the transposed product compute less padding: rows come in 64s, columns
-/// in 16s. Asked of the sums of a loop's loaded tiles, which nothing else meets there.
+/// True if instructions of the transposed product compute less padding: rows come in 64s, which
+/// warpgroups share out whole, columns in 16s. Asked of the sums of a loop's loaded tiles, which
+/// nothing else meets there.
 static bool wastesRows(DotOp dot) {
   constexpr int64_t rows = 64, columns = 16;
   auto [m, n, k] = getExtents(dot);
@@ -90,7 +91,7 @@ static bool wastesRows(DotOp dot) {
   auto count = [&](int64_t m, int64_t n) {
     return llvm::alignTo(uint64_t(m), rows) * llvm::alignTo(uint64_t(n), columns);
   };
-  if (m < rows || n < rows || count(n, m) >= count(m, n))
+  if (m < rows || n % rows || count(n, m) >= count(m, n))
     return false;
   auto loop = dyn_cast<scf::ForOp>(dot->getParentOp());
   auto sum = dyn_cast<BlockArgument>(dot.getAcc());

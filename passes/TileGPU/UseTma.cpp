@@ -28,7 +28,6 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/SetVector.h"
-#include <vector>
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUUSETMA

@@ -55,8 +55,8 @@ check examples/attention/attention.tile -D T=f16 -D D=64 --random B=1,H=80,G=40,
 backward="examples/attention_backward/attention_backward.tile --kernel attention_backward -D T=f16"
 # shellcheck disable=SC2086  # several words
 {
-check $backward -D D=128 --random B=1,H=2,G=1,S=264,L=300 --arg scale=0.09
-check $backward -D D=64 -D CAUSAL=false --random B=1,H=2,G=2,S=131,L=140 --arg scale=0.125
+check $backward -D D=128 --random B=1,H=2,G=1,S=264,L=300,P=264 --arg scale=0.09
+check $backward -D D=64 -D CAUSAL=false --random B=1,H=2,G=2,S=131,L=140,P=132 --arg scale=0.125
 }
 check examples/matmul_split/matmul_split.tile -D T=f16 --random M=16,N=264,K=1032
 check examples/matmul/matmul.tile -D T=f16 -D SPLIT=4 --random M=100,N=264,K=1032
