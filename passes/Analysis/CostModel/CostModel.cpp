@@ -30,8 +30,8 @@ constexpr double crowding =
 constexpr double sharedLimit =
     1.25; ///< times of the tensor cores' at their full rate that shared memory may take: they are
           ///< slower than that, and it reaches nine tenths of its own
-constexpr double loneSharedLimit =
-    1.42; ///< the same of one warpgroup, whose own waits count in a trip (conv2d, H200)
+constexpr double loneSharedLoad =
+    1.27; ///< more time at most of one warpgroup, whose own waits count in a trip (conv2d, H200)
 constexpr unsigned warpsOfGroup = 4;
 constexpr double usualSums =
     128; ///< registers of a thread that a product's sums may take; with more
@@ -274,10 +274,10 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
       !dot.computedA && !dot.computedB) {
     double own = getOwnColumns(dot);
     efficiency /= 1 + crowding * (widest / std::clamp(own, narrow, widest) - 1);
-    if (columns >= fewColumns)
-      efficiency /=
-          std::max(1.0, getSharedLoad(dot, columns, own) /
-                            (resources.warps > warpsOfGroup ? sharedLimit : loneSharedLimit));
+    if (columns >= fewColumns) {
+      double load = std::max(1.0, getSharedLoad(dot, columns, own) / sharedLimit);
+      efficiency /= resources.warps > warpsOfGroup ? load : std::min(load, loneSharedLoad);
+    }
     if (double(dot.m * dot.n) * dot.usedColumns > 32 * double(resources.warps) * usualSums)
       efficiency /= manySums;
   }
