@@ -6,10 +6,10 @@ usage: scans.py TILEC FOLDER
 """
 
 import os
-import subprocess
 import sys
 
 import numpy as np
+import runs
 
 TILEC, FOLDER = sys.argv[1:]
 os.makedirs(FOLDER, exist_ok=True)
@@ -117,17 +117,8 @@ for number, shape in enumerate(LINES + AREAS):
         x = rng.integers(-(2**31), 2**31, shape).astype(np.int32)
         np.save(path + ".npy", x)
         target = ("sm_80", "sm_90a")[checked % 2]
-        line = [TILEC, "run", path, "--device", "cuda", "--target", target]
-        line += ["--arg", f"t={path}.npy"]
-        for i in range(len(cases)):
-            line += ["--out", f"y{i}={path}.{i}.npy"]
-        subprocess.run(
-            line,
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "TILE_EMULATE": target},
-        )
+        outputs = {f"y{i}": f"{path}.{i}.npy" for i in range(len(cases))}
+        runs.run(TILEC, path, target, {"t": f"{path}.npy"}, outputs)
         for i, (text, compute, axis, reverse) in enumerate(cases):
             wanted = expected(compute, x, axis, reverse)
             found = np.load(f"{path}.{i}.npy")

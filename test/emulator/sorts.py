@@ -5,10 +5,10 @@ usage: sorts.py TILEC FOLDER
 """
 
 import os
-import subprocess
 import sys
 
 import numpy as np
+import runs
 
 TILEC, FOLDER = sys.argv[1:]
 os.makedirs(FOLDER, exist_ok=True)
@@ -61,19 +61,9 @@ for number, shape in enumerate(SHAPES):
         x = rng.integers(-99, 99, shape).astype(np.int32)
         np.save(path + ".npy", x)
         target = ("sm_80", "sm_90a")[checked // 3 % 2]
-        line = [TILEC, "run", path, "--device", "cuda", "--target", target]
-        line += ["--arg", f"t={path}.npy"]
         names = [f"{axis}{down}" for axis in range(len(shape)) for down in "ft"]
-        for name in names:
-            for kind in "yps":
-                line += ["--out", f"{kind}{name}={path}.{kind}{name}.npy"]
-        subprocess.run(
-            line,
-            check=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "TILE_EMULATE": target},
-        )
+        outputs = {f"{k}{name}": f"{path}.{k}{name}.npy" for name in names for k in "yps"}
+        runs.run(TILEC, path, target, {"t": f"{path}.npy"}, outputs)
         for name in names:
             axis, down = int(name[0]), name[1] == "t"
             places = np.argsort(-x if down else x, axis, kind="stable")
