@@ -22,12 +22,13 @@
 #include "passes/TileGPU/StagedLoads.h"
 #include "passes/TileGPU/TargetSupport.h"
 #include "passes/TileGPU/TensorAccess.h"
+#include "passes/TileGPU/TmaCopies.h"
+#include "passes/TileGPU/TmaStaging.h"
 #include "passes/TileGPU/UnusedEnds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/ADT/SetVector.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUUSETMA
@@ -42,31 +43,6 @@ namespace {
 
 /// Smaller stores gain nothing.
 constexpr int64_t leastStoreBytes = 4096;
-/// Shared memory for all stores of a kernel together, and for all additions.
-constexpr int64_t stagingBytes = 32 * 1024;
-
-/// A load that TMA can make.
-struct Fetch {
-  LoadOp load;
-  ReshapeOp fold; ///< between the two, if the tile in shared memory has fewer dimensions
-  LocalAllocOp alloc;
-  TensorAccess access;
-  TensorMapAttr map;
-  SmallVector<int64_t> used; ///< extents that products read; empty: all
-};
-
-/// A store, or an atomic addition, that TMA can make.
-struct Store {
-  Operation *store;
-  Value value;
-  RankedTensorType tile; ///< the value's type, all dimensions but the last joined to rows
-  TensorAccess access;
-  TensorMapAttr map;
-  int64_t columns;       ///< staged at once
-  int64_t storedColumns; ///< of the tile; further ones are padding
-  bool cuts = false;     ///< the map lets copies end at any row
-  int64_t rows = 0;      ///< staged at once; 0: all
-};
 
 /// True if only loops with counters and branches stand around `op`.
 bool isInPlainControlFlow(Operation *op) {
@@ -74,16 +50,6 @@ bool isInPlainControlFlow(Operation *op) {
   while (isa<scf::ForOp, scf::IfOp>(parent))
     parent = parent->getParentOp();
   return isa<KernelOp>(parent);
-}
-
-/// True if products, or loads into registers for whatever use, read the tile in shared memory.
-bool isReadAsOperand(Value memory) {
-  return llvm::any_of(memory.getUsers(), [](Operation *user) {
-    if (isa<WgmmaOp, MmaOp, FmaDotOp, LocalLoadOp>(user))
-      return true;
-    auto permute = dyn_cast<MemDescPermuteOp>(user);
-    return permute && isReadAsOperand(permute.getResult());
-  });
 }
 
 class TmaConversion {
@@ -103,11 +69,11 @@ public:
                      })
                      .wasInterrupted();
     if (usesWgmma)
-      stageConverted();
+      stageConverted(kernel, staged);
     if (hasProduct)
-      stageTiles();
+      stageTiles(kernel, staged);
     if (usesWgmma)
-      stageVectors();
+      stageVectors(kernel, staged);
     kernel.getBody().walk([&](LoadOp load) { collect(load); });
     // An atomic with release order publishes ordinary stores alone: a copy by TMA, which the
     // asynchronous proxy makes, would not be visible to the program that acquires.
@@ -122,20 +88,25 @@ public:
     }
     leaveRoom();
     // Copies made once, with nothing to overlap, are no reason for a producer.
-    if (llvm::none_of(fetches, [](Fetch &fetch) { return isRepeated(fetch.load); })) {
+    if (llvm::none_of(fetches, [](FetchByTma &fetch) {
+          return bool(fetch.load->getParentOfType<scf::ForOp>());
+        })) {
       if (!fetches.empty())
         declined(kernel) << "its loads stand in no loop, so that a copy would overlap with nothing";
       fetches.clear();
     }
-    for (Fetch &fetch : fetches)
+    for (FetchByTma &fetch : fetches)
       if (!fetch.used.empty())
         setUsedExtents(fetch.alloc.getResult(), fetch.used);
-    forwardUnfetched();
-    chooseColumns();
-    for (Fetch &fetch : fetches)
+    SmallVector<LocalAllocOp> fetched;
+    for (FetchByTma &fetch : fetches)
+      fetched.push_back(fetch.alloc);
+    forwardUnfetched(kernel, staged, fetched);
+    chooseStoreColumns(kernel, fetches, stores, limit);
+    for (FetchByTma &fetch : fetches)
       rewrite(fetch);
     programMaps.finish();
-    for (Store &store : stores)
+    for (StoreByTma &store : stores)
       rewrite(store);
     gatherReads(kernel);
   }
@@ -147,7 +118,7 @@ private:
     auto computing = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
     if (!computing || computing.getInt() <= warps)
       return;
-    for (Fetch &fetch : fetches)
+    for (FetchByTma &fetch : fetches)
       if (remarks)
         remarkOn(fetch.load) << "operand is not copied by TMA: beside " << computing.getInt()
                              << " warps, a block has no room for those that fetch; at most "
@@ -214,113 +185,6 @@ private:
     return joinsRows(fold) && alloc.getType().getLayout().getOrder()[0] == 1;
   }
 
-  /// True if a loop's body loads operands of products too.
-  static bool isBesideOperands(LoadOp load) {
-    return isa<scf::ForOp>(load->getParentOp()) &&
-           llvm::any_of(load->getBlock()->getOps<LocalAllocOp>(), [](LocalAllocOp alloc) {
-             return alloc.getSource().getDefiningOp<LoadOp>() && isReadAsOperand(alloc.getResult());
-           });
-  }
-
-  /// Tiles that a loop's operands are computed from, as packed weights are.
-  void stageTiles() {
-    kernel.getBody().walk([&](scf::ForOp loop) {
-      for (Operation *load : findStageableLoads(loop))
-        if (isa<LoadOp>(load) && cast<RankedTensorType>(load->getResult(0).getType()).getRank() > 1)
-          staged.insert(stageLoad(load));
-    });
-  }
-
-  /// Vectors that go with the operands of a loop's products, as the statistics of their rows:
-  /// copied with them, they are there when they are needed. Those that cannot be copied are loaded
-  /// as before.
-  void stageVectors() {
-    SmallVector<LoadOp> vectors;
-    kernel.getBody().walk([&](LoadOp load) {
-      auto type = dyn_cast<RankedTensorType>(load.getType());
-      if (type && type.getRank() == 1 && isBesideOperands(load) &&
-          llvm::none_of(load->getUsers(), llvm::IsaPred<LocalAllocOp>))
-        vectors.push_back(load);
-    });
-    for (LoadOp load : vectors)
-      staged.insert(stageLoad(load));
-  }
-
-  /// Tiles beside the operands that threads would load in vectors and exchange for the layout of a
-  /// product's result, as a bias or a mask of scores: from shared memory each thread reads its own.
-  void stageConverted() {
-    SmallVector<std::pair<LoadOp, ConvertLayoutOp>> found;
-    kernel.getBody().walk([&](ConvertLayoutOp convert) {
-      auto load = convert.getSource().getDefiningOp<LoadOp>();
-      if (load && load->hasOneUse() && load->getBlock() == convert->getBlock() &&
-          convert.getType().getRank() == 2 && isBesideOperands(load) &&
-          getBytes(load) <= countOperandBytes(load->getBlock()))
-        found.push_back({load, convert});
-    });
-    for (auto [load, convert] : found) {
-      auto type = cast<RankedTensorType>(load.getType());
-      int64_t fastest = getAccessOrder(load)[0];
-      int64_t rowBytes = type.getDimSize(fastest) * getSharedElementBytes(type.getElementType());
-      // Threads read columns of short pieces of rows: a swizzle of whole rows, up to the widest,
-      // spreads them over the banks.
-      constexpr int64_t widest = 128, narrowest = 32;
-      int64_t swizzle = std::min(widest, int64_t(llvm::bit_floor(uint64_t(rowBytes))));
-      if (swizzle < narrowest)
-        swizzle = 0;
-      auto memory =
-          MemDescType::get(kernel.getContext(), type.getShape(), type.getElementType(),
-                           SharedAttr::get(kernel.getContext(), {fastest, 1 - fastest}, swizzle));
-      builder.setInsertionPointAfter(load);
-      auto alloc = LocalAllocOp::create(builder, load.getLoc(), memory, load.getResult());
-      builder.setInsertionPoint(convert);
-      auto read = LocalLoadOp::create(builder, load.getLoc(), convert.getType(), alloc.getResult());
-      convert.replaceAllUsesWith(read.getResult());
-      convert.erase();
-      staged.insert(alloc);
-    }
-  }
-
-  static int64_t getBytes(LoadOp load) {
-    auto type = cast<RankedTensorType>(load.getType());
-    return type.getNumElements() * getSharedElementBytes(type.getElementType());
-  }
-
-  /// Of the tiles that a loop's body loads for products.
-  static int64_t countOperandBytes(Block *body) {
-    int64_t bytes = 0;
-    for (auto alloc : body->getOps<LocalAllocOp>())
-      if (alloc.getSource().getDefiningOp<LoadOp>() && isReadAsOperand(alloc.getResult()))
-        bytes += getSharedNeed(alloc).bytes;
-    return bytes;
-  }
-
-  /// A tile that was put into shared memory only for TMA stays in registers where that does not
-  /// fetch it.
-  void forwardUnfetched() {
-    llvm::SetVector<LocalAllocOp> unfetched = staged;
-    kernel.getBody().walk([&](LocalLoadOp read) {
-      auto alloc = read.getSource().getDefiningOp<LocalAllocOp>();
-      if (alloc && alloc->hasOneUse())
-        unfetched.insert(alloc);
-    });
-    for (Fetch &fetch : fetches)
-      unfetched.remove(fetch.alloc);
-    for (LocalAllocOp alloc : unfetched) {
-      // What was to be read in another layout is converted to it, as it was.
-      if (staged.contains(alloc))
-        for (Operation *user : llvm::make_early_inc_range(alloc->getUsers()))
-          if (auto read = dyn_cast<LocalLoadOp>(user);
-              read && read.getType() != alloc.getSource().getType()) {
-            builder.setInsertionPoint(read);
-            auto convert =
-                ConvertLayoutOp::create(builder, read.getLoc(), read.getType(), alloc.getSource());
-            read.replaceAllUsesWith(convert.getResult());
-            read.erase();
-          }
-      forwardStaged(alloc);
-    }
-  }
-
   /// Ends of the load itself, behind which nothing is used.
   static void dropUnusedEnds(TensorAccess &access, Value memory) {
     for (TensorDim &dim : access.dims)
@@ -330,7 +194,7 @@ private:
   }
 
   void collect(StoreOp store) {
-    if (std::optional<Store> found = match(store, store.getValue());
+    if (std::optional<StoreByTma> found = match(store, store.getValue());
         found && mayStore(found->access))
       stores.push_back(std::move(*found));
   }
@@ -347,12 +211,12 @@ private:
         atomic.getScope() != MemoryScope::GPU || !atomic.getResult().use_empty() ||
         !atomic.getPositions().empty() || !getElementTypeOrSelf(atomic.getType()).isF32())
       return;
-    if (std::optional<Store> found = match(atomic, atomic.getValue());
+    if (std::optional<StoreByTma> found = match(atomic, atomic.getValue());
         found && !found->access.hasEnds())
       stores.push_back(std::move(*found));
   }
 
-  template <typename Op> std::optional<Store> match(Op store, Value value) {
+  template <typename Op> std::optional<StoreByTma> match(Op store, Value value) {
     auto type = dyn_cast<RankedTensorType>(value.getType());
     int64_t rank = type ? type.getRank() : 0;
     if (rank < 2 || (rank > 2 && isa<AtomicOp>(store)))
@@ -401,7 +265,7 @@ private:
     // A tile that is cut otherwise, or begins before the tensor, goes out by ordinary stores, which
     // nothing would keep in order with copies.
     if (((access.hasEnds() && !cuts) || access.mayStartBefore()) &&
-        (isOrdered(store) || isa<AtomicOp>(store)))
+        (isOrderedStore(store) || isa<AtomicOp>(store)))
       return std::nullopt;
     if (llvm::any_of(access.dims, [](const TensorDim &dim) { return dim.startsBefore; }))
       return std::nullopt;
@@ -411,7 +275,7 @@ private:
       box.insert(box.begin() + 2, 1);
       map = TensorMapAttr::get(kernel.getContext(), map.getParam(), order, box, map.getSwizzle());
     }
-    return Store{store, value, tile, std::move(access), map, 0, columns, cuts, rows};
+    return StoreByTma{store, value, tile, std::move(access), map, 0, columns, cuts, rows};
   }
 
   /// The tensor's dimension along the tile's rows.
@@ -434,183 +298,6 @@ private:
     return count;
   }
 
-  /// Sums may be added in any order.
-  static bool isOrdered(Operation *store) { return isa<StoreOp>(store) && inLoop(store); }
-  static bool inLoop(Operation *op) {
-    for (Operation *parent = op->getParentOp(); !isa<KernelOp>(parent);
-         parent = parent->getParentOp())
-      if (isa<LoopLikeOpInterface>(parent))
-        return true;
-    return false;
-  }
-
-  static bool isRepeated(LoadOp load) { return load->getParentOfType<scf::ForOp>() != nullptr; }
-
-  /// The stored value, in the layout that ordinary stores want.
-  static Value getValue(const Store &store) {
-    if (auto atomic = dyn_cast<AtomicOp>(store.store))
-      return atomic.getValue();
-    return cast<StoreOp>(store.store).getValue();
-  }
-
-  /// True for a fetch that needs no ring of its own: a loop before this one, in the same block, has
-  /// a fetch of such a tile for each one of this loop's (SpecializeWarps.cpp).
-  bool sharesRing(const Fetch &fetch) {
-    auto loop = fetch.load->getParentOfType<scf::ForOp>();
-    if (!loop || kernel->hasAttr(blocksOfClusterName))
-      return false;
-    auto isSuch = [&](const Fetch &other) {
-      return other.alloc->getResultTypes() == fetch.alloc->getResultTypes();
-    };
-    int64_t number = 0, most = 0;
-    for (const Fetch &other : fetches) {
-      if (&other == &fetch)
-        break;
-      number += isSuch(other) && other.load->getParentOfType<scf::ForOp>() == loop;
-    }
-    for (const Fetch &other : fetches) {
-      auto before = other.load->getParentOfType<scf::ForOp>();
-      if (!before || before == loop || before->getBlock() != loop->getBlock() ||
-          !before->isBeforeInBlock(loop) ||
-          before->getAttr(stagesName) != loop->getAttr(stagesName))
-        continue;
-      int64_t there = llvm::count_if(fetches, [&](const Fetch &beside) {
-        return isSuch(beside) && beside.load->getParentOfType<scf::ForOp>() == before;
-      });
-      most = std::max(most, there);
-    }
-    return number < most;
-  }
-
-  /// Bytes of shared memory that the stores may take: what two stages of the loads and everything
-  /// else leave.
-  int64_t getRoom() {
-    int64_t taken = 0, scratch = 0, stages = 2;
-    llvm::SmallPtrSet<Operation *, 4> dropped;
-    for (Store &store : stores)
-      if (!needsBranch(store))
-        dropped.insert(getValue(store).getDefiningOp());
-    kernel.getBody().walk([&](Operation *op) {
-      SharedNeed need = getSharedNeed(op);
-      int64_t bytes = llvm::alignTo(need.bytes, 1024);
-      if (need.use == SharedUse::Allocates)
-        taken += bytes;
-      else if (!dropped.contains(op))
-        scratch = std::max(scratch, bytes);
-    });
-    for (Fetch &fetch : fetches) {
-      int64_t bytes = llvm::alignTo(getSharedNeed(fetch.alloc).bytes, 1024);
-      if (sharesRing(fetch))
-        taken -= bytes;
-      else
-        taken += bytes * ((isRepeated(fetch.load) ? stages : 1) - 1) + 1024; // mbarriers
-    }
-    return limit - taken - scratch;
-  }
-
-  /// Bytes to stage `columns` columns of a store; none if they cannot be staged at once.
-  static std::optional<int64_t> getStagingBytes(const Store &store, int64_t columns) {
-    RankedTensorType type = store.tile;
-    LinearLayout layout = getLayout(type);
-    // Chunks of padding are not staged, nor one that is mostly padding, unless warps share columns.
-    int64_t most =
-        std::max<int64_t>(llvm::bit_floor(uint64_t(store.storedColumns)), store.map.getBox()[0]);
-    if ((columns > most && !store.rows) ||
-        !StorePlan::get(layout, columns, getBlockRows(layout, isa<AtomicOp>(store.store)),
-                        store.map.getBox()[0], isOrdered(store.store), /*byWarp=*/false,
-                        store.rows))
-      return std::nullopt;
-    return (store.rows ? store.rows : type.getDimSize(0)) * columns *
-           getSharedElementBytes(type.getElementType());
-  }
-
-  /// Stages all columns of the stores that no loop repeats where these fit into the memory of tiles
-  /// that are fetched once: it is free by then. Returns these stores.
-  llvm::SmallPtrSet<Operation *, 4> stageInDeadTiles() {
-    llvm::SmallPtrSet<Operation *, 4> placed;
-    if (kernel->hasAttr(persistentName))
-      return placed;
-    int64_t dead = 0;
-    for (Fetch &fetch : fetches)
-      if (!fetch.load->getParentOfType<LoopLikeOpInterface>())
-        dead += getSharedNeed(fetch.alloc).bytes;
-    for (Store &store : stores) {
-      int64_t all = store.tile.getDimSize(1);
-      std::optional<int64_t> bytes = getStagingBytes(store, all);
-      if (store.store->getParentOfType<LoopLikeOpInterface>() || store.rows || !bytes ||
-          *bytes > dead)
-        continue;
-      dead -= *bytes;
-      store.columns = all;
-      placed.insert(store.store);
-    }
-    return placed;
-  }
-
-  /// Gives a store the fewest columns that it can copy at once; their bytes, none if it can not.
-  std::optional<int64_t> takeFewest(Store &store) {
-    for (store.columns = store.map.getBox()[0]; store.columns <= store.tile.getDimSize(1);
-         store.columns *= 2)
-      if (std::optional<int64_t> bytes = getStagingBytes(store, store.columns))
-        return bytes;
-    return std::nullopt;
-  }
-
-  /// Has programs start one by one where a persistent kernel's loads leave no memory to stage a
-  /// result in, which then lies where a tile was that is fetched once.
-  void giveUpPersistence(int64_t room) {
-    Attribute persistent = kernel->getAttr(persistentName);
-    SmallVector<Operation *> lacking;
-    for (Store &store : stores) {
-      int64_t bytes = takeFewest(store).value_or(0);
-      if (bytes > room)
-        lacking.push_back(store.store);
-      else
-        room -= bytes;
-    }
-    if (!persistent || lacking.empty())
-      return;
-    kernel->removeAttr(persistentName);
-    llvm::SmallPtrSet<Operation *, 4> placed = stageInDeadTiles(); // looked up only
-    if (!llvm::all_of(lacking, [&](Operation *store) { return placed.contains(store); }))
-      kernel->setAttr(persistentName, persistent);
-  }
-
-  /// As many columns at once for each store as shared memory allows; drops stores for which there
-  /// is none.
-  void chooseColumns() {
-    bool both = llvm::any_of(stores, [](Store &store) { return isa<AtomicOp>(store.store); }) &&
-                llvm::any_of(stores, [](Store &store) { return isa<StoreOp>(store.store); });
-    int64_t room = stores.empty() ? 0 : std::min((both ? 2 : 1) * stagingBytes, getRoom());
-    giveUpPersistence(room);
-    llvm::SmallPtrSet<Operation *, 4> placed = stageInDeadTiles(); // looked up only
-    // Every store first gets the fewest columns that it can copy at once; the room that is left is
-    // then handed out by doubling the columns of one store after the other.
-    llvm::erase_if(stores, [&](Store &store) {
-      if (placed.contains(store.store))
-        return false;
-      if (std::optional<int64_t> bytes = takeFewest(store); bytes && *bytes <= room) {
-        room -= *bytes;
-        return false;
-      }
-      return true;
-    });
-    for (bool grown = true; grown;) {
-      grown = false;
-      for (Store &store : stores) {
-        if (placed.contains(store.store))
-          continue;
-        std::optional<int64_t> now = getStagingBytes(store, store.columns),
-                               more = getStagingBytes(store, store.columns * 2);
-        if (!more || *more - *now > room)
-          continue;
-        room -= *more - *now;
-        store.columns *= 2;
-        grown = true;
-      }
-    }
-  }
-
   Value getDescriptor(TensorMapAttr map, Location loc) {
     Value &descriptor = descriptors[map];
     if (!descriptor) {
@@ -627,7 +314,7 @@ private:
     return coordinates;
   }
 
-  void rewrite(Fetch &fetch) {
+  void rewrite(FetchByTma &fetch) {
     Location loc = fetch.load.getLoc();
     builder.setInsertionPoint(fetch.load);
     SmallVector<Value> coordinates = makeCoordinates(fetch.access, loc);
@@ -660,12 +347,12 @@ private:
     fetch.load.erase();
   }
 
-  void rewrite(Store &store) {
+  void rewrite(StoreByTma &store) {
     Location loc = store.store->getLoc();
     builder.setInsertionPoint(store.store);
-    bool ordered = isOrdered(store.store);
-    auto convert = getValue(store).getDefiningOp<ConvertLayoutOp>();
-    bool branches = needsBranch(store);
+    bool ordered = isOrderedStore(store.store);
+    auto convert = store.getStored().getDefiningOp<ConvertLayoutOp>();
+    bool branches = store.needsBranch();
     Value descriptor, possible;
     if (store.access.flatStart)
       std::tie(descriptor, possible) = programMaps.write(store.store, store.access, store.map);
@@ -698,20 +385,14 @@ private:
   }
 
   /// None where all columns are stored.
-  IntegerAttr getStoredColumns(const Store &store) {
+  IntegerAttr getStoredColumns(const StoreByTma &store) {
     bool padded = store.storedColumns < store.tile.getDimSize(1);
     return padded ? builder.getI64IntegerAttr(store.storedColumns) : IntegerAttr();
   }
 
-  /// True if there may be tiles that copies cannot store.
-  static bool needsBranch(const Store &store) {
-    return (store.access.hasEnds() && !store.cuts) || store.access.mayStartBefore() ||
-           store.access.flatStart;
-  }
-
   /// How many rows of a tile whose first is at `start`, from 0 on, lie before its ends and in the
   /// tensor.
-  Value makeRowCount(const Store &store, Value start) {
+  Value makeRowCount(const StoreByTma &store, Value start) {
     Location loc = store.store->getLoc();
     unsigned dim = getRowDim(store.access);
     ViewOp view = store.access.view;
@@ -726,7 +407,7 @@ private:
   /// Leaves the store to tiles that copies cannot store, and the builder where it is for the
   /// others: those that begin in the tensor, and, unless copies end at any row, that no end cuts.
   /// `whole` is a further condition, or null.
-  void branchOnEnds(Store &store, ConvertLayoutOp convert, Value whole) {
+  void branchOnEnds(StoreByTma &store, ConvertLayoutOp convert, Value whole) {
     Location loc = store.store->getLoc();
     auto require = [&](Value value, Value least) {
       Value holds = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge, value, least);
@@ -770,9 +451,9 @@ private:
   bool remarks, hasProduct = false;
   ProgramMaps programMaps;
   OpBuilder builder;
-  llvm::SetVector<LocalAllocOp> staged; // for the sake of copies, unless something fetches them
-  std::vector<Fetch> fetches;
-  std::vector<Store> stores;
+  StagedTiles staged; // for the sake of copies, unless something fetches them
+  std::vector<FetchByTma> fetches;
+  std::vector<StoreByTma> stores;
   DenseMap<Attribute, Value> descriptors; // looked up only
 };
 
