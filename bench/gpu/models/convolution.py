@@ -8,6 +8,8 @@ from .row import arguments, outputs, row
 # images, height and width, channels, filters, places of the filter, stride
 DENSE = [
     (64, 56, 64, 64, 3, 1, "f16"),
+    (32, 56, 256, 256, 3, 1, "f16"),
+    (32, 28, 512, 512, 3, 1, "f16"),
     (64, 28, 128, 128, 3, 1, "f16"),
     (64, 14, 256, 256, 3, 1, "f16"),
     (64, 7, 512, 512, 3, 1, "f16"),

@@ -4,7 +4,7 @@ Our first kernel computes both halves of the gated layer and joins them; the pee
 products side by side and leave the joining to another launch, which is not counted.
 """
 
-from .. import lib, pack
+from .. import byhand, lib, pack
 from ..grouped import split
 from ..items import Contender
 from ..lib import empty, normal, torch, triton
@@ -15,6 +15,7 @@ from .row import arguments, outputs, row
 UP = [
     (4096, 8, 2, 14336, 4096),  # Mixtral 8x7B
     (64, 8, 2, 14336, 4096),
+    (4096, 8, 2, 7168, 4096),
     (8192, 128, 8, 768, 2048),  # Qwen 3 30B
     (128, 128, 8, 768, 2048),
     (8, 128, 8, 768, 2048),
@@ -162,6 +163,43 @@ def _vllm(experts, each, tile):
     return pack.peer("vllm", build, f"{bm}x{bn}x{bk}", warm=True)
 
 
+# Kernels by hand, and for each tile's rows and columns how many stages and bytes of staging it has.
+BY_HAND = ("cpasync4_fc", "tmarowu1c2", "tmarowu4c2", "consumer_fc")
+TILES_BY_HAND = {(128, 256): (4, 32768), (128, 128): (6, 32768)}
+
+
+def _byHand(experts, each, kind, tile):
+    """One product of gathered rows by the whole machine, a producer warpgroup and two consumers."""
+    rows, columns = tile
+    stages, staging = TILES_BY_HAND[tile]
+    shared = 1024 + stages * (rows + columns) * 128 + staging
+    symbol = f"{kind}_{rows}x{columns}"
+
+    def build(data):
+        x, w, order = data["x"], data["both"], data["order"]
+        (tokens, k), n = x.shape, w.shape[1]
+        ids, ends = (order // each).contiguous(), data["offset"][1:].contiguous()
+        out = torch.empty(order.shape[0], n, dtype=x.dtype, device=x.device)
+        pair = kind.endswith("c2")
+        # Rows come one at a time; a pair of programs never fetches what the other has.
+        one = byhand.tensorMap(x, [k, tokens], [2 * k], [64, 1])
+        weights = byhand.tensorMap(w, [k, experts * n], [2 * k], [64, columns])
+        result = byhand.tensorMap(out, [n, order.shape[0]], [2 * n], [64, 64])
+        processors = torch.cuda.get_device_properties(0).multi_processor_count
+        processors -= processors % (2 if pair else 1)
+        kernel = byhand.function("gather/moe", symbol, shared)
+        arguments = [one, weights, result, x, ids, out, ends, experts, n, k]
+        launch = byhand.launcher(kernel, processors, 384, shared, arguments)
+
+        def call():
+            launch()
+            return {"plain": out}
+
+        return call
+
+    return byhand.contender("gather/moe", build, symbol)
+
+
 def _up(tokens, experts, each, f, d, dtype="bf16"):
     choices = tokens * each
 
@@ -202,6 +240,13 @@ def _up(tokens, experts, each, f, d, dtype="bf16"):
         found.append(_ogs(experts, each, lambda data: data["x"], weights, True))
         tiles = MANY if choices >= 32 * experts else FEW
         found += [_vllm(experts, each, tile) for tile in tiles]
+        if dtype == "bf16":
+            found += [
+                _byHand(experts, each, kind, tile)
+                for tile in TILES_BY_HAND
+                for kind in BY_HAND
+                if 2 * f % (2 * tile[1]) == 0 and d % 64 == 0
+            ]
         return found + [_groupedMm(rows, weights)]
 
     return row(
