@@ -19,6 +19,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
+#include <limits>
 #include <numeric>
 
 using namespace mlir;
@@ -243,12 +244,61 @@ LinearLayout LayoutInference::getDefault(RankedTensorType type) const {
   return getDefault(type.getShape(), order);
 }
 
+/// The accumulator of a product by multiply-adds. A thread reads from shared memory the rows and
+/// columns of its own accumulators, fewest of which a square has. Neighbouring lanes take
+/// neighbouring rows and vectors of columns, which are read from different banks, or are the same:
+///
+///   bits of a row        lanes | registers | warps
+///   bits of a column     vector | lanes | registers | warps
+static LinearLayout getSquareLayout(ArrayRef<int64_t> extents, unsigned vector, unsigned warps) {
+  enum { Row, Column };
+  constexpr unsigned laneBits = 5, columnLaneBits = 3;
+  unsigned left[2] = {llvm::Log2_64(extents[Row]), llvm::Log2_64(extents[Column])};
+  unsigned next[2] = {}; // the bit of each dimension that is dealt out next
+  SmallVector<Coord> registers, lanes, warpBases;
+  auto deal = [&](SmallVector<Coord> &to, unsigned dim, unsigned count) {
+    for (; count; --count, --left[dim]) {
+      Coord basis(2, 0);
+      basis[dim] = int64_t(1) << next[dim]++;
+      to.push_back(basis);
+    }
+  };
+  deal(registers, Column, std::min(llvm::Log2_32(vector), left[Column]));
+  unsigned columnLanes = std::min(columnLaneBits, left[Column]),
+           rowLanes = std::min(laneBits - columnLanes, left[Row]);
+  columnLanes = std::min(laneBits - rowLanes, left[Column]);
+  deal(lanes, Column, columnLanes);
+  deal(lanes, Row, rowLanes);
+  lanes.resize(laneBits, Coord(2, 0));
+  unsigned warpBits = llvm::Log2_32(warps), both = left[Row] + left[Column],
+           held = both - std::min(both, warpBits), vectors = registers.size();
+  // Of `held` bits in registers: as many of columns as make rows and columns together fewest.
+  unsigned columns = 0;
+  int64_t fewest = std::numeric_limits<int64_t>::max();
+  for (unsigned c = held - std::min(held, left[Row]); c <= std::min(held, left[Column]); ++c) {
+    int64_t read = (int64_t(1) << (vectors + c)) + (int64_t(1) << (held - c));
+    if (read >= fewest)
+      continue;
+    fewest = read;
+    columns = c;
+  }
+  deal(registers, Column, columns);
+  deal(registers, Row, held - columns);
+  deal(warpBases, Column, left[Column]);
+  deal(warpBases, Row, left[Row]);
+  warpBases.resize(warpBits, Coord(2, 0));
+  return LinearLayout(extents, registers, lanes, warpBases);
+}
+
 /// The layout of the accumulator decides that of the operands, which tile-gpu-assign-layouts
 /// converts to.
 LinearLayout LayoutInference::getDotLayout(DotOp dot) const {
   RankedTensorType type = dot.getType();
   if (chooseDotKind(dot, shape) == DotKind::Fma)
-    return getDefault(type);
+    // Where rows are reduced a warp keeps whole ones.
+    return type.getRank() == 2 && !shape.rowsInWarps
+               ? getSquareLayout(type.getShape(), shape.vector, shape.numWarps)
+               : getDefault(type);
   auto [warpsM, warpsN] = chooseWarps(dot, shape);
   // Of a swapped product wgmma computes the transpose: its rows are the tile's columns.
   if (chooseDotKind(dot, shape) == DotKind::Wgmma && isSwapped(dot))

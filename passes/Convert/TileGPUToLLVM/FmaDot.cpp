@@ -6,7 +6,9 @@
 //        | c c c c |
 //
 // A thread reads the rows and columns of its own accumulators alone; operands that several threads
-// read at once come from the same address, which shared memory hands to all of them.
+// read at once come from the same address, which shared memory hands to all of them. Where a thread
+// has the registers, x and y of the next step are read ahead of this step's products, which then
+// wait for nothing.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
@@ -23,7 +25,7 @@ using namespace tile::gpu;
 
 namespace {
 
-/// The slice of an operand that a thread needs for `unroll` steps of K: the rows (or columns) of
+/// The slice of an operand that a thread needs for `positions` of K: the rows (or columns) of
 /// its accumulators, of each batch.
 /// Its registers run along K first, so that a vector load takes neighbours of K where they lie
 /// together in shared memory.
@@ -117,22 +119,71 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
     int64_t depth = extent;
     if (DenseI64ArrayAttr valid = op.getValidAttr())
       depth = std::min<int64_t>(extent, llvm::alignTo(valid[2], unroll));
-    OperandSlice a(typeA, accumulator, /*kDim=*/rank - 1, unroll),
-        b(typeB, accumulator, /*kDim=*/rank - 2, unroll);
-    auto body = [&](OpBuilder &builder, Location loc, Value step, ValueRange acc) {
-      Value sum = acc[0];
-      Value x = a.load(builder, loc, adaptor.getA(), step, elementType, op.getIsUnsigned()),
-            y = b.load(builder, loc, adaptor.getB(), step, elementType, op.getIsUnsigned());
-      for (int64_t k = 0; k < unroll; ++k)
-        sum = multiplyAdd(builder, loc, takeElements(builder, loc, x, a.getSources(accumulator, k)),
-                          takeElements(builder, loc, y, b.getSources(accumulator, k)), sum);
-      scf::YieldOp::create(builder, loc, sum);
+    // Two parts take turns: one is multiplied while the other is read. Both together are as much
+    // code as one step of many accumulators.
+    constexpr int64_t mostProducts = 256;
+    int64_t parts = 1, positions = unroll;
+    for (int64_t each : {unroll, unroll / 2})
+      if (each && depth % (2 * each) == 0 && readsAhead(op, typeA, typeB, each) &&
+          2 * each * accumulator.getNumRegisters() <= mostProducts) {
+        parts = 2;
+        positions = each;
+        break;
+      }
+    OperandSlice a(typeA, accumulator, /*kDim=*/rank - 1, positions),
+        b(typeB, accumulator, /*kDim=*/rank - 2, positions);
+    auto load = [&](OpBuilder &builder, Value part) -> SmallVector<Value> {
+      return {a.load(builder, loc, adaptor.getA(), part, elementType, op.getIsUnsigned()),
+              b.load(builder, loc, adaptor.getB(), part, elementType, op.getIsUnsigned())};
     };
-    auto loop = scf::ForOp::create(rewriter, loc, constantI32(rewriter, loc, 0),
-                                   constantI32(rewriter, loc, depth / unroll),
-                                   constantI32(rewriter, loc, 1), adaptor.getAcc(), body);
+    auto multiply = [&](OpBuilder &builder, ArrayRef<Value> slices, Value sum) {
+      for (int64_t k = 0; k < positions; ++k)
+        sum = multiplyAdd(builder, loc,
+                          takeElements(builder, loc, slices[0], a.getSources(accumulator, k)),
+                          takeElements(builder, loc, slices[1], b.getSources(accumulator, k)), sum);
+      return sum;
+    };
+    Value zero = constantI32(rewriter, loc, 0), one = constantI32(rewriter, loc, 1),
+          count = constantI32(rewriter, loc, depth / positions);
+    auto step = [&](OpBuilder &builder, Location loc, Value part, ValueRange values) {
+      if (parts == 1) {
+        scf::YieldOp::create(builder, loc, multiply(builder, load(builder, part), values[0]));
+        return;
+      }
+      SmallVector<Value> first(values.drop_front()),
+          second = load(builder, arith::AddIOp::create(builder, loc, part, one));
+      Value sum = multiply(builder, first, values[0]);
+      // Behind the last part the first one is read again, which is there.
+      Value next = arith::AddIOp::create(builder, loc, part, constantI32(builder, loc, parts));
+      Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, next, count);
+      first = load(builder, arith::SelectOp::create(builder, loc, exists, next, zero));
+      sum = multiply(builder, second, sum);
+      scf::YieldOp::create(builder, loc, ValueRange{sum, first[0], first[1]});
+    };
+    SmallVector<Value> carried = {adaptor.getAcc()};
+    if (parts > 1)
+      llvm::append_range(carried, load(rewriter, zero));
+    auto loop = scf::ForOp::create(rewriter, loc, zero, count, constantI32(rewriter, loc, parts),
+                                   carried, step);
     rewriter.replaceOp(op, loop.getResult(0));
     return success();
+  }
+
+  /// True if a thread has registers for its accumulators and `positions` of both operands twice,
+  /// beside what addresses and the loop around take.
+  static bool readsAhead(FmaDotOp op, MemDescType typeA, MemDescType typeB, int64_t positions) {
+    constexpr int64_t others = 48;
+    const GPUTarget *target = getTarget(op);
+    if (!target)
+      return false;
+    LinearLayout accumulator = getLayout(op.getType());
+    unsigned rank = typeA.getShape().size();
+    int64_t elements = accumulator.getNumRegisters();
+    for (unsigned kDim : {rank - 1, rank - 2})
+      elements += 2 * positions * accumulator.dropDim(kDim).getNumRegisters();
+    int64_t registers = llvm::divideCeil(elements * op.getType().getElementTypeBitWidth(), 32);
+    int64_t threads = accumulator.getNumWarps() * target->limits.warpThreads;
+    return registers + others <= target->limits.registersFor(threads, /*blocks=*/1);
   }
 
   static Value multiplyAdd(OpBuilder &builder, Location loc, Value x, Value y, Value sum) {

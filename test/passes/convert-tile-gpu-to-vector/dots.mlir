@@ -108,8 +108,8 @@ tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", sc
 
 // -----
 
-// A scalar dot: a loop over K in steps of 4. Of a row-major A each thread reads 4 neighbours along
-// K at once, of B 4 columns at once.
+// A scalar dot: a loop over K, 4 positions of which are multiplied while the next 4 are read. Of a
+// row-major A each thread reads 4 neighbours along K at once, of B 4 columns at once.
 #acc = #tile_gpu.linear<shape = [16, 32], register = [[0, 1], [0, 2]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
 #rows = #tile_gpu.linear<shape = [16, 64], register = [[0, 1], [0, 2], [8, 0]], lane = [[0, 4], [0, 8], [0, 16], [0, 32], [1, 0]], warp = [[2, 0], [4, 0]]>
 #rowsB = #tile_gpu.linear<shape = [64, 32], register = [[0, 1], [0, 2], [16, 0], [32, 0]], lane = [[0, 4], [0, 8], [0, 16], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
@@ -117,10 +117,17 @@ tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", sc
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @scalar
-// CHECK: scf.for {{.*}} -> (vector<4xf32>) : i32
-// CHECK-COUNT-1: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
-// CHECK-COUNT-4: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-COUNT-5: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // CHECK-NOT: llvm.load
+// CHECK: scf.for %[[PART:.*]] = {{.*}} iter_args(%[[SUM:.*]] = %{{.*}}, %{{.*}} = %{{.*}}, %{{.*}} = %{{.*}}) -> (vector<4xf32>, vector<4xf32>, vector<16xf32>) : i32
+// CHECK-COUNT-5: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
+// CHECK-NOT: llvm.load
+// CHECK-COUNT-4: llvm.intr.fma({{.*}}) : (vector<4xf32>, vector<4xf32>, vector<4xf32>) -> vector<4xf32>
+// CHECK-NOT: llvm.intr.fma
+// CHECK: %[[NEXT:.*]] = arith.addi %[[PART]], %{{.*}} : i32
+// CHECK: %[[EXISTS:.*]] = arith.cmpi slt, %[[NEXT]]
+// CHECK: arith.select %[[EXISTS]], %[[NEXT]], %{{.*}} : i32
+// CHECK-COUNT-5: llvm.load {{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xf32>
 // CHECK-COUNT-4: llvm.intr.fma({{.*}}) : (vector<4xf32>, vector<4xf32>, vector<4xf32>) -> vector<4xf32>
 // CHECK-NOT: llvm.intr.fma
 // CHECK: scf.yield
