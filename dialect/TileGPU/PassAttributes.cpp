@@ -1,6 +1,7 @@
 // Attributes that passes of the GPU pipeline set: on what each may stand, and the verifier.
 #include "dialect/AttributeSpec.h"
 #include "dialect/PaddingNames.h"
+#include "dialect/ProductNames.h"
 #include "dialect/RequestLimits.h"
 #include "dialect/SelectionNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -23,6 +24,9 @@ static bool isRing(Operation *op) { return isa<RingOp>(op); }
 static bool isRelease(Operation *op) { return isa<RingReleaseOp>(op); }
 static bool isReduce(Operation *op) { return isa<ReduceOp, WarpReduceOp>(op); }
 static bool isConversion(Operation *op) { return isa<ConvertLayoutOp>(op); }
+static bool isProductOfLoop(Operation *op) {
+  return isa<WgmmaOp>(op) && isa_and_nonnull<LoopLikeOpInterface>(op->getParentOp());
+}
 static bool isReduceBy(Operation *op) { return isa<ReduceByOp>(op); }
 
 static bool isTarget(Attribute value) { return isa<TargetAttr>(value); }
@@ -58,7 +62,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   cache                                            tile-gpu-use-tma, -set-eviction-policies
 //   rare                                             tile-gpu-use-tma
 //   cluster, paired_axes                             tile-gpu-multicast
-//   schedule                                         tile-gpu-schedule-loops
+//   schedule, fresh                                  tile-gpu-schedule-loops
 //   ring                                             tile-gpu-apply-schedule, -specialize-warps
 //   persistent                                       tile-gpu-make-persistent
 //   producer_threads, producer_registers, fenced,
@@ -113,6 +117,7 @@ static const AttributeSpec specs[] = {
     {dynamicScheduleName, isUnit, unit, isKernelOrFunction, both},
     {blocksOfClusterName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
     {pairedAxesName, isNumbers, "an array of i64", isKernelOrFunction, both},
+    {freshName, isUnit, unit, isProductOfLoop, "a wgmma of a loop"},
     {ScheduleAttr::name, isSchedule, "a #tile_gpu.schedule", isLoop, "a loop"},
     {tensorMapsName, isListOfMaps, "an array of tensor maps", isFunction, aFunction},
 };

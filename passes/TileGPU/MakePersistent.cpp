@@ -4,9 +4,10 @@
 //   grid of P programs, a block each      ->   as many blocks B as are resident:
 //   invariant; body(program)                   invariant; for p = block to P step B: body(p)
 //
-// Programs of a cluster's blocks are neighbours: p and p + 1 along the axis of the cluster. What
-// all programs share stays before the loop: it is computed once for a block, and so it must read
-// nothing that a program of this launch may write.
+// A program's place on the grid is found by reciprocals of what divides its number, which are
+// computed once for a block. Programs of a cluster's blocks are neighbours: p and p + 1 along the
+// axis of the cluster. What all programs share stays before the loop: it is computed once for a
+// block, and so it must read nothing that a program of this launch may write.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
@@ -103,9 +104,10 @@ static void makePersistent(KernelOp kernel) {
   if (differInLength(kernel))
     bandRows = getEvenBandRows(builder, kernel, extents, total, block.getBlocks());
   auto loop = scf::ForOp::create(builder, loc, block.getBlock(), total, block.getBlocks());
+  OpBuilder once(loop);
   builder.setInsertionPointToStart(loop.getBody());
   SmallVector<Value> axes =
-      splitProgram(builder, kernel, loop.getInductionVar(), extents, bandRows);
+      splitProgram(builder, kernel, loop.getInductionVar(), extents, bandRows, &once);
 
   clampToLast(builder, loc, last, axes);
 

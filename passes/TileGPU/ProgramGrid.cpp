@@ -90,9 +90,78 @@ Value tile::gpu::getEvenBandRows(OpBuilder &b, KernelOp kernel, ValueRange exten
   return arith::SelectOp::create(b, loc, few, rows, constant(grouped.getInt()));
 }
 
+namespace {
+
+/// Quotients and remainders of program numbers, which are less than 2^31. A division takes some 20
+/// instructions, one after the other, between one program's last product and the next one's first.
+/// By a number d that is the same for all programs it is a product by m = (2^32 - 1) / d instead:
+/// x * m / 2^32 is the quotient or 1 less, as m is more than 2^32 / d - 1 - 2^-32.
+class Divider {
+public:
+  Divider(OpBuilder &b, Location loc, OpBuilder *once) : b(b), loc(loc), once(once) {}
+
+  struct Divisor {
+    Value value, reciprocal; // i32 with a reciprocal
+  };
+  struct Result {
+    Value quotient, remainder;
+  };
+
+  /// A divisor that is the same for all programs.
+  Divisor prepare(Value value) {
+    if (!once)
+      return {value, {}};
+    OpBuilder &o = *once;
+    Type i32 = o.getI32Type();
+    // One beyond all programs divides like any other such; a grid without programs has none.
+    constexpr int64_t most = std::numeric_limits<int32_t>::max();
+    value = arith::MinUIOp::create(o, loc, value, arith::ConstantIndexOp::create(o, loc, most));
+    value = arith::MaxUIOp::create(o, loc, value, arith::ConstantIndexOp::create(o, loc, 1));
+    value = arith::IndexCastOp::create(o, loc, i32, value);
+    Value all = arith::ConstantIntOp::create(o, loc, -1, 32);
+    return {value, arith::DivUIOp::create(o, loc, all, value)};
+  }
+
+  Divisor select(Value condition, const Divisor &yes, const Divisor &no) {
+    auto choose = [&](Value y, Value n) -> Value {
+      return y ? arith::SelectOp::create(b, loc, condition, y, n).getResult() : Value();
+    };
+    return {choose(yes.value, no.value), choose(yes.reciprocal, no.reciprocal)};
+  }
+
+  Result divide(Value x, const Divisor &d) {
+    if (!d.reciprocal)
+      return {arith::DivUIOp::create(b, loc, x, d.value),
+              arith::RemUIOp::create(b, loc, x, d.value)};
+    x = arith::IndexCastOp::create(b, loc, b.getI32Type(), x);
+    Value low = arith::MulUIExtendedOp::create(b, loc, x, d.reciprocal).getHigh(),
+          rest = arith::SubIOp::create(b, loc, x, arith::MulIOp::create(b, loc, low, d.value)),
+          one = arith::ConstantIntOp::create(b, loc, 1, 32);
+    Value more = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::uge, rest, d.value);
+    Value quotient =
+              arith::SelectOp::create(b, loc, more, arith::AddIOp::create(b, loc, low, one), low),
+          remainder = arith::SelectOp::create(b, loc, more,
+                                              arith::SubIOp::create(b, loc, rest, d.value), rest);
+    return {toIndex(quotient), toIndex(remainder)};
+  }
+
+private:
+  Value toIndex(Value value) {
+    return arith::IndexCastUIOp::create(b, loc, b.getIndexType(), value);
+  }
+
+  OpBuilder &b;
+  Location loc;
+  OpBuilder *once;
+};
+
+} // namespace
+
 SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program,
-                                           ValueRange extents, Value bandRows) {
+                                           ValueRange extents, Value bandRows, OpBuilder *once) {
   Location loc = kernel.getLoc();
+  OpBuilder &same = once ? *once : b;
+  Divider divider(b, loc, once);
   int64_t group = 1;
   if (auto attr = kernel->getAttrOfType<IntegerAttr>(groupedName))
     group = attr.getInt();
@@ -103,15 +172,20 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
   SmallVector<Value> axes(extents.size());
   Value rest = program;
   size_t last = extents.size();
+  auto takeLast = [&](Value extent) -> Value {
+    auto [quotient, remainder] = divider.divide(rest, divider.prepare(extent));
+    rest = quotient;
+    return remainder;
+  };
   // Squares of four are numbered like programs of a grid of half as many rows and columns, and the
   // programs of a square by their places in it.
   SmallVector<Value> squared(extents), places(extents.size());
   if (squares) {
-    Value two = arith::ConstantIndexOp::create(b, loc, 2);
+    Value two = arith::ConstantIndexOp::create(same, loc, 2);
     for (unsigned axis : getClusterAxes(kernel, cluster.getInt())) {
       places[axis] = arith::RemUIOp::create(b, loc, rest, two);
       rest = arith::DivUIOp::create(b, loc, rest, two);
-      squared[axis] = arith::DivUIOp::create(b, loc, extents[axis], two);
+      squared[axis] = arith::DivUIOp::create(same, loc, extents[axis], two);
     }
     extents = squared;
     group = std::max<int64_t>(group / 2, 1);
@@ -119,32 +193,38 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
   // Parts are the fastest axis, outside of bands, so that the programs of a tile are neighbours.
   if (kernel->hasAttr(splitPartsName)) { // the parts of a tile follow each other
     --last;
-    axes[last] = last ? Value(arith::RemUIOp::create(b, loc, rest, extents[last])) : rest;
-    rest = last ? Value(arith::DivUIOp::create(b, loc, rest, extents[last])) : rest;
+    axes[last] = last ? takeLast(extents[last]) : rest;
   }
   // The last two axes are the bands' plane; other axes count planes.
   if ((group > 1 || squares) && last >= 2) {
     Value rows = extents[last - 2], columns = extents[last - 1];
-    Value plane = arith::MulIOp::create(b, loc, rows, columns), inPlane = rest;
+    Value inPlane = rest;
     if (last > 2)
-      inPlane = arith::RemUIOp::create(b, loc, rest, plane);
-    rest = last > 2 ? Value(arith::DivUIOp::create(b, loc, rest, plane)) : rest;
-    Value groupSize = bandRows ? bandRows : arith::ConstantIndexOp::create(b, loc, group);
-    Value perBand = arith::MulIOp::create(b, loc, groupSize, columns);
+      inPlane = takeLast(arith::MulIOp::create(same, loc, rows, columns));
+    Value groupSize = bandRows ? bandRows : arith::ConstantIndexOp::create(same, loc, group);
+    Value perBand = arith::MulIOp::create(same, loc, groupSize, columns);
     // Of so many programs that there is one band alone; a quotient of 32 bits is cheaper.
     if (bandRows)
       perBand = arith::MinUIOp::create(
-          b, loc, perBand,
-          arith::ConstantIndexOp::create(b, loc, std::numeric_limits<int32_t>::max()));
-    Value band = arith::DivUIOp::create(b, loc, inPlane, perBand),
-          inBand = arith::RemUIOp::create(b, loc, inPlane, perBand);
+          same, loc, perBand,
+          arith::ConstantIndexOp::create(same, loc, std::numeric_limits<int32_t>::max()));
+    auto [band, inBand] = divider.divide(inPlane, divider.prepare(perBand));
     Value first = arith::MulIOp::create(b, loc, band, groupSize);
     // Of the last band: the rows that are left.
-    Value height =
-        arith::MinUIOp::create(b, loc, arith::SubIOp::create(b, loc, rows, first), groupSize);
-    axes[last - 2] =
-        arith::AddIOp::create(b, loc, first, arith::RemUIOp::create(b, loc, inBand, height));
-    axes[last - 1] = arith::DivUIOp::create(b, loc, inBand, height);
+    Value left = arith::SubIOp::create(b, loc, rows, first);
+    Divider::Divisor height{arith::MinUIOp::create(b, loc, left, groupSize), {}};
+    if (once) {
+      Value one = arith::ConstantIndexOp::create(same, loc, 1),
+            before = arith::DivUIOp::create(same, loc, arith::SubIOp::create(same, loc, rows, one),
+                                            groupSize),
+            isLast = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, band, before),
+            most = arith::SubIOp::create(same, loc, rows,
+                                         arith::MulIOp::create(same, loc, before, groupSize));
+      height = divider.select(isLast, divider.prepare(most), divider.prepare(groupSize));
+    }
+    auto [column, row] = divider.divide(inBand, height);
+    axes[last - 2] = arith::AddIOp::create(b, loc, first, row);
+    axes[last - 1] = column;
     if (bandRows) { // says that it is small
       Value one = arith::ConstantIndexOp::create(b, loc, 1);
       axes[last - 2] =
@@ -157,8 +237,7 @@ SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value 
       axes[0] = rest;
       break;
     }
-    axes[axis] = arith::RemUIOp::create(b, loc, rest, extents[axis]);
-    rest = arith::DivUIOp::create(b, loc, rest, extents[axis]);
+    axes[axis] = takeLast(extents[axis]);
   }
   for (auto [axis, place] : llvm::zip(axes, places))
     if (place) {

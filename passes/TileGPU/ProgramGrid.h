@@ -37,10 +37,12 @@ mlir::Value getEvenBandRows(mlir::OpBuilder &builder, KernelOp kernel, mlir::Val
 
 /// Positions along each axis of program `program`, the last axis fastest. Where the kernel asks for
 /// grouping, the last two axes are walked in bands along the first of the two, of `bandRows` rows
-/// if that is given. Positions are marked as not negative.
+/// if that is given. Positions are marked as not negative. What `once` makes, if it is given, holds
+/// for all programs of a block: divisions by it are then a product by its reciprocal.
 llvm::SmallVector<mlir::Value> splitProgram(mlir::OpBuilder &builder, KernelOp kernel,
                                             mlir::Value program, mlir::ValueRange extents,
-                                            mlir::Value bandRows = {});
+                                            mlir::Value bandRows = {},
+                                            mlir::OpBuilder *once = nullptr);
 
 } // namespace tile::gpu
 

@@ -156,7 +156,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
                              ub::UBDialect>();
     auto isConverted = [&](Operation *op) { return converter.isLegal(op); };
     legality.addDynamicallyLegalDialect<arith::ArithDialect, math::MathDialect>(isConverted);
-    legality.addDynamicallyLegalOp<RoundFloat8Op>(isConverted);
+    legality.addDynamicallyLegalOp<RoundFloat8Op, ub::PoisonOp>(isConverted);
     legality.addDynamicallyLegalOp<func::FuncOp>(
         [&](func::FuncOp op) { return converter.isSignatureLegal(op.getFunctionType()); });
     legality.addLegalOp<func::ReturnOp, ModuleOp>();

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -65,6 +66,16 @@ struct LowerConstant : OpConversionPattern<arith::ConstantOp> {
     auto type = cast<VectorType>(getTypeConverter()->convertType(op.getType()));
     rewriter.replaceOpWithNewOp<arith::ConstantOp>(
         op, DenseElementsAttr::get(type, elements.getSplatValue<Attribute>()));
+    return success();
+  }
+};
+
+/// A tile that nothing reads before it is written.
+struct LowerPoison : OpConversionPattern<ub::PoisonOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(ub::PoisonOp op, OpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    rewriter.replaceOpWithNewOp<ub::PoisonOp>(op, getTypeConverter()->convertType(op.getType()));
     return success();
   }
 };
@@ -170,7 +181,7 @@ struct LowerWarpAll : OpConversionPattern<WarpAllOp> {
 
 void tile::gpu::populateElementwisePatterns(const TypeConverter &converter,
                                             RewritePatternSet &patterns) {
-  patterns.add<LowerElementwise, LowerConstant, LowerSplat, LowerIota, LowerBroadcast,
+  patterns.add<LowerElementwise, LowerConstant, LowerPoison, LowerSplat, LowerIota, LowerBroadcast,
                LowerRename<ReshapeOp>, LowerRename<PermuteOp>, LowerWarpAll>(converter,
                                                                              patterns.getContext());
 }

@@ -11,6 +11,7 @@
 //   commit; wait, unless the product is left in flight (wgmma_wait)
 //
 // Rows, columns and steps of padding alone are left out (`valid`).
+#include "dialect/ProductNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/WgmmaDescriptor.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -21,6 +22,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
@@ -197,17 +199,20 @@ SmallVector<Piece> makePieces(const Plan &plan, unsigned words) {
 
 /// The text of a product. Operand numbers: the pieces' accumulators, `words` in all, then A (a
 /// descriptor or its words, by rows, then steps), then B's descriptor, of which the product begins
-/// at row `from`.
+/// at row `from`, then, `asks`, whether to add to the sum.
 std::string writeProduct(const Plan &plan, const Instruction &instruction, ArrayRef<Piece> pieces,
                          unsigned words, const WgmmaDescriptor *a, const WgmmaDescriptor &b,
-                         int64_t from, bool fromZero, bool async) {
+                         int64_t from, bool fromZero, bool asks, bool async) {
   unsigned wordsA = 4 * plan.usedSteps * plan.usedRowBlocks;
   unsigned first = words, descriptorB = words + (a ? 1 : wordsA);
   bool transposes = StringRef(instruction.a).ends_with("f16");
   std::string text;
   llvm::raw_string_ostream out(text);
   out << "{\n.reg .pred zero, add;\n.reg .b64 a, b;\nsetp.ne.b32 zero, 0, 0;\nsetp.ne.b32 add, 1, "
-         "0;\nwgmma.fence.sync.aligned;\n";
+         "0;\n";
+  if (asks)
+    out << ".reg .pred asked;\nsetp.ne.b32 asked, $" << descriptorB + 1 << ", 0;\n";
+  out << "wgmma.fence.sync.aligned;\n";
   auto list = [&](unsigned from, unsigned count) {
     out << "{";
     for (unsigned i = 0; i < count; ++i)
@@ -230,7 +235,7 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, Array
         out << "a, ";
       else
         list(first + 4 * (piece.row / plan.rowStride * plan.usedSteps + step), 4);
-      out << "b, " << (fromZero && step == 0 ? "zero" : "add");
+      out << "b, " << (step ? "add" : asks ? "asked" : fromZero ? "zero" : "add");
       if (StringRef(instruction.acc) != "s32")
         out << ", 1, 1";
       if (transposes && a)
@@ -313,6 +318,13 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     else
       inputs = getUsedWordsA(rewriter, loc, adaptor.getA(), *plan);
     inputs.push_back(getDescriptor(rewriter, loc, adaptor.getB(), b, imagesB));
+    bool asks = op->hasAttr(freshName);
+    if (asks) {
+      auto loop = cast<scf::ForOp>(op->getParentOp());
+      Value adds = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne,
+                                         loop.getInductionVar(), loop.getLowerBound());
+      inputs.push_back(arith::ExtUIOp::create(rewriter, loc, rewriter.getI32Type(), adds));
+    }
 
     bool fromZero =
         matchPattern(op.getAcc(), m_PosZeroFloat()) || matchPattern(op.getAcc(), m_Zero());
@@ -327,7 +339,7 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
         llvm::append_range(tied, ArrayRef(all).slice(piece.first, piece.words));
     }
     std::string text = writeProduct(*plan, *instruction, pieces, used, a ? &*a : nullptr, b,
-                                    op.getFrom().value_or(0), fromZero, op.getAsync());
+                                    op.getFrom().value_or(0), fromZero, asks, op.getAsync());
     Value result = createAsm(rewriter, loc, text, word, used, inputs, tied);
     // Padding is 0, so that no register carries it through a loop.
     SmallVector<Value> sums(words);

@@ -91,6 +91,7 @@ LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
   std::string reason;
   if (failed(applyFlights(loop, schedule)))
     return failure();
+  beginSums(loop);
   if (!schedule.words.turns || !loop.getBody()->getOps<TurnWaitOp>().empty())
     return success();
   if (reason = whyNoTurns(loop); !reason.empty())

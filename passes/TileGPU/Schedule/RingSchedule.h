@@ -1,5 +1,5 @@
-// The parts of a schedule that concern rings: slots that go back a trip late, turns, peeks. They
-// are realised in the loops of consumers, where rings are.
+// The parts of a schedule that concern rings: slots that go back a trip late, turns, peeks, sums
+// that the first trip begins. They are realised in the loops of consumers, where rings are.
 #ifndef TILE_PASSES_TILEGPU_SCHEDULE_RINGSCHEDULE_H
 #define TILE_PASSES_TILEGPU_SCHEDULE_RINGSCHEDULE_H
 
@@ -24,6 +24,11 @@ void releaseLate(const LateReleases &found);
 std::string whyNoTurns(mlir::scf::ForOp loop);
 /// Encloses the loop's products in a turn.
 void takeTurn(mlir::scf::ForOp loop);
+
+/// Marks products, in loops of loops, whose sums begin as 0: the first trip begins them.
+void markFreshSums(mlir::scf::ForOp loop);
+/// Drops the zeros that no marked product reads.
+void beginSums(mlir::scf::ForOp loop);
 
 /// A loop that can wait for its next trip's tile ahead.
 struct Peek {

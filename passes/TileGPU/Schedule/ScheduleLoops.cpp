@@ -13,6 +13,8 @@
 //    peek at the next trip's tile keeps it there: behind all of it where two warpgroups compute,
 //    behind the first reduction where others multiply meanwhile.
 //
+// Sums that begin as 0 in each of several programs are begun by products (FreshSums.cpp).
+//
 // The first question is answered before a kernel is taken apart into producer and consumers, when
 // copies are values; the others when rings are there and have their stages: so the pass runs twice,
 // and fills in what is open. A schedule that a loop has already is kept.
@@ -226,6 +228,7 @@ struct TileGPUScheduleLoops : tile::impl::TileGPUScheduleLoopsBase<TileGPUSchedu
         if (isOfConsumers(loop)) {
           dropImpossibleFlights(loop, schedule);
           scheduleRings(loop, schedule, consumers);
+          markFreshSums(loop);
         } else if (!loop->hasAttr(ScheduleAttr::name)) {
           scheduleTrip(loop, schedule, consumers);
         } else if (loop.getBody()->getOps<TmaFetchOp>().empty()) {

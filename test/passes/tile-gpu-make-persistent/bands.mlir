@@ -30,7 +30,7 @@ tile.kernel @uneven params [] dims [#H, #S] constexprs [] attributes {tile.persi
 
 // Programs alike keep the bands that are asked for.
 // CHECK-LABEL: tile.kernel @even
-// CHECK-NOT: arith.select
+// CHECK-NOT: arith.select {{.*}} : index
 // CHECK: tile.return
 tile.kernel @even params [] dims [#H, #S] constexprs [] attributes {tile.persistent, tile.grouped = 8 : i64}
   grid {
