@@ -17,11 +17,53 @@ using namespace tile;
 using LaunchExpr = runtime::Expr;
 using LaunchOp = runtime::Expr::Op;
 
+/// Of `X == c * Y` what divides one divides the other, but for c: with `K == 8 * W` and K a
+/// multiple of 128, W is one of 16.
+static void shareDivisors(runtime::Kernel &record) {
+  // Beyond that nothing asks, and products of two such numbers would not fit.
+  constexpr int64_t most = int64_t(1) << 30;
+  auto find = [&](const LaunchExpr &expr) -> runtime::Dim * {
+    for (runtime::Dim &dim : record.dims)
+      if (expr.isName() && dim.name == expr.getName())
+        return &dim;
+    return nullptr;
+  };
+  auto share = [&](const LaunchExpr &whole, const LaunchExpr &product) {
+    if (product.isName() || product.isInteger() || product.getOp() != LaunchOp::Mul)
+      return false;
+    const LaunchExpr &a = product.getOperands()[0], &b = product.getOperands()[1];
+    const LaunchExpr &factor = a.isInteger() ? a : b;
+    runtime::Dim *x = find(whole), *y = find(a.isInteger() ? b : a);
+    if (!x || !y || !factor.isInteger() || factor.getInteger() <= 0)
+      return false;
+    int64_t c = factor.getInteger(), ofX = x->multipleOf, ofY = y->multipleOf;
+    if (c > most || ofX > most || ofY > most / c)
+      return false;
+    int64_t newX = std::lcm(ofX, c * ofY), newY = std::lcm(ofY, ofX / std::gcd(ofX, c));
+    if (newX > most || newY > most || (newX == ofX && newY == ofY))
+      return false;
+    x->multipleOf = newX;
+    y->multipleOf = newY;
+    return true;
+  };
+  // As often as there are dimensions, along which a fact may go from one to the next.
+  bool changed = true;
+  for (size_t round = 0; changed && round < record.dims.size(); ++round) {
+    changed = false;
+    for (const runtime::Contract &contract : record.contracts)
+      if (const LaunchExpr &equal = contract.condition;
+          !equal.isName() && !equal.isInteger() && equal.getOp() == LaunchOp::Eq)
+        changed |= share(equal.getOperands()[0], equal.getOperands()[1]) ||
+                   share(equal.getOperands()[1], equal.getOperands()[0]);
+  }
+}
+
 bool Contracts::read(runtime::Kernel &record) {
   unsigned errors = here.reported;
   if (auto *where = kernel.clause<ast::WhereClause>())
     for (const ast::Contract &contract : where->contracts)
       readContract(contract, record);
+  shareDivisors(record);
   // A dimension without an `opt` is tuned for the middle of what is usual.
   for (runtime::Dim &dim : record.dims)
     if (dim.min > dim.max)
