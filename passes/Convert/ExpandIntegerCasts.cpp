@@ -12,6 +12,9 @@
 //   bf16    0x4300    2^7
 //   f32   0x4b000000  2^23
 //
+// Of a difference of two such numbers that is taken at once, as of weights and their zero points,
+// nothing needs to be subtracted first: (1024 + x) - (1024 + y) is the same number, exactly.
+//
 // Of signed integers the sign bit is flipped, which adds 2^(bits - 1); more is subtracted then.
 // bf16 has no room for bytes: their upper bit becomes a number of its own, 128 or 256.
 #include "passes/Convert/ValueRanges.h"
@@ -81,7 +84,9 @@ public:
     packWords(source);
   }
 
-  Value write() {
+  /// The numbers; `moved`: each with one more than the mantissa's largest integer, as it is made.
+  Value write(bool moved = false) {
+    isMoved = moved;
     SmallVector<Value> elements;
     if (element.isF32())
       for (int64_t i = 0; i < count; ++i)
@@ -181,6 +186,8 @@ private:
         toHalves(isWholeByte ? pair
                              : combine(pair, twice((1u << bits.count) - 1),
                                        twice((isHalf ? 0x6400 : 0x4300) | getSign()), andXor));
+    if (isMoved)
+      return number;
     Value move = constantPair(-(isHalf ? 1024.0 : 128.0) - getSign());
     return isHalf ? Value(LLVM::FAddOp::create(b, loc, number, move))
                   : multiplyAdd(number, 1, move);
@@ -207,6 +214,8 @@ private:
     if (!isWholeByte)
       value = combine(value, (1u << bits.count) - 1, magic | getSign(), andXor);
     Type f32 = b.getF32Type();
+    if (isMoved)
+      return LLVM::BitcastOp::create(b, loc, f32, value);
     Value move = arith::ConstantOp::create(b, loc, b.getFloatAttr(f32, -8388608.0 - getSign()));
     return LLVM::FAddOp::create(b, loc, LLVM::BitcastOp::create(b, loc, f32, value), move);
   }
@@ -217,12 +226,48 @@ private:
   FloatType element;
   int64_t count;
   unsigned width;           ///< bits of an element as it lies in `words`
+  bool isMoved = false;     ///< what the bits make a number of stays added to it
   bool isWholeByte = false; ///< prmt writes the magic: `words` hold bytes whose sign is flipped
   SmallVector<Value> words;
 };
 
+/// A conversion that this pass expands.
+struct Cast {
+  Operation *op = nullptr;
+  Bits bits = {};
+  FloatType element;
+  unsigned room = 0; ///< bits that the mantissa has for the integer
+
+  static std::optional<Cast> of(Operation *op, tile::ValueRanges &ranges) {
+    if (!isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(op))
+      return std::nullopt;
+    auto type = dyn_cast<VectorType>(op->getResult(0).getType());
+    auto element = type ? dyn_cast<FloatType>(type.getElementType()) : FloatType();
+    unsigned room = !element           ? 0
+                    : element.isF32()  ? 23
+                    : element.isF16()  ? 10
+                    : element.isBF16() ? 8
+                                       : 0;
+    Value source = op->getOperand(0);
+    if (!room || type.getRank() != 1 || type.getNumElements() < 2 ||
+        !hasBytes(getElementTypeOrSelf(source.getType())))
+      return std::nullopt;
+    Bits bits = getBits(ranges.find(source), isa<arith::SIToFPOp>(op));
+    return bits.count <= room ? std::optional<Cast>({op, bits, element, room}) : std::nullopt;
+  }
+
+  Value write(OpBuilder &b, bool moved = false) const {
+    Value low = skipMasks(op->getOperand(0), bits.count);
+    return Expansion(b, op->getLoc(), low, bits, element).write(moved);
+  }
+};
+
 struct ExpandIntegerCasts : tile::impl::ExpandIntegerCastsBase<ExpandIntegerCasts> {
   void runOnOperation() override {
+    SmallVector<arith::SubFOp> differences;
+    getOperation()->walk([&](arith::SubFOp op) { differences.push_back(op); });
+    for (arith::SubFOp op : differences)
+      subtract(op);
     SmallVector<Operation *> casts;
     getOperation()->walk([&](Operation *op) {
       if (isa<arith::SIToFPOp, arith::UIToFPOp>(op) && isa<VectorType>(op->getResult(0).getType()))
@@ -230,24 +275,47 @@ struct ExpandIntegerCasts : tile::impl::ExpandIntegerCastsBase<ExpandIntegerCast
     });
     tile::ValueRanges ranges;
     for (Operation *op : casts)
-      expand(op, isa<arith::SIToFPOp>(op), ranges);
+      expand(op, ranges);
   }
 
 private:
-  static void expand(Operation *op, bool isSigned, tile::ValueRanges &ranges) {
-    Value source = op->getOperand(0), result = op->getResult(0);
-    auto type = cast<VectorType>(result.getType());
-    auto element = cast<FloatType>(type.getElementType());
-    unsigned room = element.isF32() ? 23 : element.isF16() ? 10 : element.isBF16() ? 8 : 0;
-    if (type.getRank() != 1 || type.getNumElements() < 2 || !room ||
-        !hasBytes(getElementTypeOrSelf(source.getType())))
-      return;
-    Bits bits = getBits(ranges.find(source), isSigned);
-    if (bits.count > room)
+  /// Both numbers with the same one more, where the difference is all that is made of the first.
+  static void subtract(arith::SubFOp op) {
+    tile::ValueRanges ranges;
+    Value other = op.getRhs();
+    auto shuffle = other.getDefiningOp<vector::ShuffleOp>();
+    if (shuffle && shuffle.getV1() == shuffle.getV2())
+      other = shuffle.getV1();
+    else
+      shuffle = {};
+    std::optional<Cast> left = Cast::of(op.getLhs().getDefiningOp(), ranges),
+                        right = left ? Cast::of(other.getDefiningOp(), ranges) : std::nullopt;
+    auto isPlain = [](const Cast &cast) {
+      constexpr unsigned pieces = 8; // of bf16: these are numbers of two pieces
+      return !cast.bits.isSigned && cast.bits.count < pieces;
+    };
+    if (!right || !op.getLhs().hasOneUse() || !isPlain(*left) || !isPlain(*right))
       return;
     OpBuilder b(op);
-    Value low = skipMasks(source, bits.count);
-    result.replaceAllUsesWith(Expansion(b, op->getLoc(), low, bits, element).write());
+    Value subtracted = right->write(b, /*moved=*/true);
+    if (shuffle)
+      subtracted =
+          vector::ShuffleOp::create(b, op.getLoc(), subtracted, subtracted, shuffle.getMask());
+    Value difference = arith::SubFOp::create(b, op.getLoc(), left->write(b, /*moved=*/true),
+                                             subtracted, op.getFastmath());
+    op.getResult().replaceAllUsesWith(difference);
+    op.erase();
+    for (Operation *unused : {left->op, shuffle.getOperation(), right->op})
+      if (unused && unused->use_empty())
+        unused->erase();
+  }
+
+  static void expand(Operation *op, tile::ValueRanges &ranges) {
+    std::optional<Cast> cast = Cast::of(op, ranges);
+    if (!cast)
+      return;
+    OpBuilder b(op);
+    op->getResult(0).replaceAllUsesWith(cast->write(b));
     op->erase();
   }
 };

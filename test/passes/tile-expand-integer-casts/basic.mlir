@@ -94,3 +94,42 @@ func.func @widened_truth(%c: vector<32xi1>) -> vector<32xf16> {
   %y = arith.uitofp %wide : vector<32xi32> to vector<32xf16>
   return %y : vector<32xf16>
 }
+
+// A difference that is taken at once needs neither number: both keep their 128. Of what else is
+// made of the second one there is a copy that does not.
+// CHECK-LABEL: func @difference
+// CHECK: %[[Y:.*]] = llvm.inline_asm "lop3.b32 $0, $1, 2031647, $2, 106;"
+// CHECK: %[[ZERO:.*]] = llvm.bitcast %[[Y]]
+// CHECK: %[[SHUFFLED:.*]] = vector.shuffle
+// CHECK: %[[X:.*]] = llvm.inline_asm "lop3.b32 $0, $1, 983055, $2, 106;"
+// CHECK: llvm.bitcast %[[X]]
+// CHECK-NOT: llvm.intr.fma
+// CHECK: %[[D:.*]] = arith.subf %{{.*}}, %[[SHUFFLED]] : vector<4xbf16>
+// CHECK: return %[[D]]
+func.func @difference(%x: vector<4xi32>, %y: vector<2xi32>) -> vector<4xbf16> {
+  %mask = arith.constant dense<15> : vector<4xi32>
+  %few = arith.constant dense<15> : vector<2xi32>
+  %one = arith.constant dense<1> : vector<2xi32>
+  %low = arith.andi %x, %mask : vector<4xi32>
+  %a = arith.uitofp %low : vector<4xi32> to vector<4xbf16>
+  %zero = arith.andi %y, %few : vector<2xi32>
+  %z = arith.addi %zero, %one : vector<2xi32>
+  %b = arith.uitofp %z : vector<2xi32> to vector<2xbf16>
+  %c = vector.shuffle %b, %b [0, 0, 1, 1] : vector<2xbf16>, vector<2xbf16>
+  %d = arith.subf %a, %c : vector<4xbf16>
+  return %d : vector<4xbf16>
+}
+
+// Bytes in bf16 are numbers of two pieces, which are put together first; and a number that meets
+// something else, too, is needed as it is.
+// CHECK-LABEL: func @whole_numbers
+// CHECK: llvm.intr.fma
+// CHECK: %[[A:.*]] = llvm.intr.fma
+// CHECK: arith.subf %[[A]], %[[A]]
+func.func @whole_numbers(%x: vector<2xi32>) -> vector<2xbf16> {
+  %mask = arith.constant dense<255> : vector<2xi32>
+  %low = arith.andi %x, %mask : vector<2xi32>
+  %a = arith.uitofp %low : vector<2xi32> to vector<2xbf16>
+  %d = arith.subf %a, %a : vector<2xbf16>
+  return %d : vector<2xbf16>
+}
