@@ -9,6 +9,7 @@
 //                                                                        : wgmma a, b, sum
 //
 // A loop that makes no trip has no product that begins the sums: they are 0 there, as before.
+#include "dialect/AttributeNames.h"
 #include "dialect/ProductNames.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 
@@ -44,6 +45,10 @@ static bool isGuarded(scf::ForOp loop) {
 void tile::gpu::markFreshSums(scf::ForOp loop) {
   // A loop that stands alone begins while its first tiles are on their way.
   if (!loop->getParentOfType<LoopLikeOpInterface>())
+    return;
+  // To the assembler the sums' registers live on from the program before, beside all that its
+  // stores compute: a wide producer leaves no registers for both.
+  if (loop->getParentOfType<KernelOp>()->hasAttr(wideProducerName))
     return;
   for (auto product : loop.getBody()->getOps<WgmmaOp>())
     if (OpOperand *init = findInit(loop, product); init && isZero(init->get()))

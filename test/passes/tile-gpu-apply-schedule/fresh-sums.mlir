@@ -38,6 +38,31 @@ tile.kernel @zero params [] dims [] constexprs [] attributes {tile_gpu.num_warps
   tile.return
 }
 
+// Where the producer is wide, registers are too few for sums that live on beside stores.
+// CHECK-LABEL: tile.kernel @wide
+// CHECK-NOT: poison
+// CHECK-NOT: fresh
+tile.kernel @wide params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile_gpu.producer_threads = 128 : i64, tile_gpu.wide_producer} grid { tile.yield } body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c9 = arith.constant 9 : index
+  %zero = arith.constant dense<0.0> : !acc
+  %ring = tile_gpu.ring : !tile_gpu.ring<2, !m, !m>
+  tile_gpu.warp_specialize producer {
+  } consumer {
+    scf.for %p = %c0 to %c9 step %c1 {
+      %r = scf.for %i = %c0 to %c9 step %c1 iter_args(%x = %zero) -> (!acc) {
+        %k, %v = tile_gpu.ring_wait %ring : !tile_gpu.ring<2, !m, !m> -> !m, !m
+        %a = tile_gpu.wgmma %k, %v, %x : !m, !m, !acc
+        tile_gpu.ring_release %ring : !tile_gpu.ring<2, !m, !m>
+        scf.yield %a : !acc
+      }
+      %t = arith.addf %r, %r : !acc
+    }
+  }
+  tile.return
+}
+
 // Sums that begin as something else are read, and so are those that more than a product touches.
 // CHECK-LABEL: tile.kernel @read
 // CHECK-NOT: poison
