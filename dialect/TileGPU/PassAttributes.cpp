@@ -4,6 +4,7 @@
 #include "dialect/ProductNames.h"
 #include "dialect/RequestLimits.h"
 #include "dialect/SelectionNames.h"
+#include "dialect/ShiftNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 
 #include "mlir/IR/BuiltinOps.h"
@@ -89,6 +90,7 @@ static const AttributeSpec specs[] = {
     {windowsName, isUnit, unit, isInKernel, inside},
     {rotationName, isNumber<1>, positive, isKernel, aKernel},
     {rotatedName, isNumber<1>, positive, isInKernel, inside},
+    {shiftedName, isUnit, unit, isInKernel, inside},
     {privateName, isUnit, unit, isInKernel, inside},
     {exactProductsName, isUnit, unit, isReduce, "a tile.reduce"},
     {selectsOneName, isUnit, unit, isReduceBy, "a tile.reduce_by"},

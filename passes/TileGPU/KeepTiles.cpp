@@ -20,6 +20,7 @@
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/RotatedRows.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "target/LoadLatency.h"
 
@@ -204,7 +205,8 @@ static bool isWide(LoadOp load, const DivisibilityAnalysis &divisibility) {
   auto kernel = load->getParentOfType<KernelOp>();
   return getPrivatePiece(tile) * 8 == pieceBits &&
          (width.proven * bits == pieceBits ||
-          (width.possible * bits == pieceBits && kernel->hasAttr(rotationName)));
+          (width.possible * bits == pieceBits && kernel->hasAttr(rotationName) &&
+           isAlignedByRotation(load)));
 }
 
 /// How many trips ahead the first loop's tiles are copied: as many as keep memory busy, where all

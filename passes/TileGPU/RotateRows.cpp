@@ -9,14 +9,18 @@
 // registers that a layout makes neighbours hold a window of 16 aligned bytes, but for the first
 // ones, which hold the end of one window and the beginning of another and are moved one by one, by
 // one thread of the block. r is the same for all tiles of a program, so nothing moves between
-// threads, and no operation sees a difference but those that say which positions they touch.
+// threads, and no operation sees a difference but those that say which positions they touch. What
+// is loaded from rows that begin elsewhere, as a norm's weights, comes by two windows for each piece
+// of neighbours (ShiftedRows.cpp); what is stored begins alike, and says how far tiles go.
 //
 // Runs twice. The first time it decides, ahead of all that asks how many neighbours a load moves;
 // the second time, behind all that compares positions, it moves the beginnings back by r.
 #include "dialect/AttributeNames.h"
+#include "dialect/ShiftNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/VersionNames.h"
 #include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/LoadDistance.h"
 #include "passes/TileGPU/RotatedRows.h"
 #include "passes/TileGPU/UnevenRows.h"
 
@@ -225,25 +229,72 @@ static SmallVector<RowAccess> findAccesses(KernelOp kernel) {
   return accesses;
 }
 
-/// The load or store whose rows say how far tiles go round: the first one, as all begin alike. What
-/// begins elsewhere, as a norm's weights, would be moved element by element, by lanes that are no
-/// neighbours: slower than a layout that has single elements of neighbours everywhere.
+/// Whether a load of rows that begin elsewhere can go by two windows of 16 aligned bytes for each
+/// of its own (ShiftedRows.cpp).
+static bool canShift(KernelOp kernel, const RowAccess &access) {
+  constexpr int64_t windowBytes = 16;
+  auto base = dyn_cast<BlockArgument>(RowAccess(access).view.getBase());
+  return isa<LoadOp>(access.op) && base &&
+         kernel.getParam(base.getArgNumber()).getAlign() % windowBytes == 0;
+}
+
+/// True if one of the loads lies beside another: registers have what it wants
+/// (tile-gpu-shift-loads), where they keep their order.
+static bool hasNeighbours(ArrayRef<RowAccess> accesses) {
+  SmallVector<LoadOp> loads;
+  for (const RowAccess &access : accesses)
+    if (auto load = dyn_cast<LoadOp>(access.op))
+      loads.push_back(load);
+  return llvm::any_of(loads, [&](LoadOp load) {
+    return llvm::any_of(loads, [&](LoadOp other) {
+      auto distance = tile::gpu::getDistance(load, other);
+      return distance && distance->offset == 1;
+    });
+  });
+}
+
+/// True for what moves elements.
+static bool moves(const RowAccess &access) { return !isa<InsideOp>(access.op); }
+
+/// True if `anchor` may say how far tiles go round: all that is stored or copied lies as its rows
+/// do, and what is loaded from elsewhere can be shifted to them.
+static bool canLead(KernelOp kernel, const RowAccess &anchor, ArrayRef<RowAccess> accesses) {
+  int64_t vector = 128 / getBits(anchor);
+  ViewOp view = anchor.view;
+  bool uneven = false;
+  for (unsigned d = 0; d < anchor.starts.size(); ++d)
+    uneven |= d != anchor.dim && mayBeUneven(kernel, view.getStrides()[d], vector);
+  return uneven && isKnownAhead(kernel, anchor, accesses) &&
+         llvm::all_of(accesses, [&](const RowAccess &access) {
+           return !moves(access) || isAlike(anchor, access, vector) || canShift(kernel, access);
+         });
+}
+
+/// The load or store whose rows say how far tiles go round: the one with most others that begin
+/// alike. A tile that begins elsewhere, as a norm's weights do, is loaded twice, which is worth it
+/// where at least as much is moved as it lies: of what a kernel stores all must lie so.
 static std::optional<RowAccess> findAnchor(KernelOp kernel) {
   SmallVector<RowAccess> accesses = findAccesses(kernel);
-  auto moves = [](const RowAccess &access) { return !isa<InsideOp>(access.op); };
-  const RowAccess *anchor = llvm::find_if(accesses, moves);
-  if (anchor == accesses.end() || !isKnownAhead(kernel, *anchor, accesses))
+  if (hasNeighbours(accesses))
     return std::nullopt;
-  int64_t vector = 128 / getBits(*anchor);
-  if (!llvm::all_of(accesses, [&](const RowAccess &access) {
-        return !moves(access) || isAlike(*anchor, access, vector);
-      }))
-    return std::nullopt;
-  ViewOp view = anchor->view;
-  for (unsigned d = 0; d < anchor->starts.size(); ++d)
-    if (d != anchor->dim && mayBeUneven(kernel, view.getStrides()[d], vector))
-      return *anchor;
-  return std::nullopt;
+  const RowAccess *best = nullptr;
+  int64_t most = 0;
+  for (const RowAccess &anchor : accesses) {
+    if (!moves(anchor) || !canLead(kernel, anchor, accesses))
+      continue;
+    int64_t alike = llvm::count_if(accesses, [&](const RowAccess &access) {
+      return moves(access) && isAlike(anchor, access, 128 / getBits(anchor));
+    });
+    if (alike > most)
+      best = &anchor, most = alike;
+  }
+  return best ? std::optional<RowAccess>(*best) : std::nullopt;
+}
+
+bool tile::gpu::isAlignedByRotation(LoadOp load) {
+  auto kernel = load->getParentOfType<KernelOp>();
+  std::optional<RowAccess> access = getAccess(load), anchor = findAnchor(kernel);
+  return access && anchor && isAlike(*anchor, *access, 128 / getBits(*anchor));
 }
 
 std::optional<RowRotation> tile::gpu::findRotation(KernelOp kernel) {
@@ -314,8 +365,11 @@ static void rotate(KernelOp kernel, const RowAccess &anchor, int64_t vector) {
     moveBack(op, op.getStarts().getBeginOperandIndex() + access.dim);
   };
   for (const RowAccess &access : findAccesses(kernel)) {
+    bool shifted = moves(access) && !isAlike(anchor, access, vector);
     llvm::TypeSwitch<Operation *>(access.op).Case<LoadOp, StoreOp, InsideOp, AsyncCopyOp>(
         [&](auto op) { moveStart(op, access); });
+    if (shifted)
+      access.op->setAttr(shiftedName, b.getUnitAttr());
   }
   kernel.getBody().walk([&](IotaOp iota) { moveBack(iota, 0); });
 }

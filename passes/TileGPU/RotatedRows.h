@@ -18,6 +18,10 @@ struct RowRotation {
 /// operation knows the order of a tile's elements, or rows are not known to begin anywhere.
 std::optional<RowRotation> findRotation(KernelOp kernel);
 
+/// True if each vector of a load of a kernel whose tiles go round is aligned then, in one window;
+/// others take two.
+bool isAlignedByRotation(LoadOp load);
+
 } // namespace tile::gpu
 
 #endif

@@ -29,6 +29,15 @@ kernel short_rows[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[M, N], tot
   y[m, n] = v;
   total[m] = sum(v as f32, axis: 1);
 }
+// Tiles of rows, several pieces of each in a thread, that no row's end cuts but in the last ones; of
+// the tensor's last rows windows would reach behind its end. A load of a part of them.
+kernel turned[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[N, M])
+  where M in 1..=65536, N in 1..=65536 with warps(1) grid (i: cdiv(M, 32), j: cdiv(N, 64))
+{
+  let m = block(i, 32);
+  let n = block(j, 64);
+  y[n, m] = (load(x[m, n], pad: 3) + 1).T;
+}
 // A part of each row, which begins and ends anywhere.
 kernel part_of_rows[T: dtype in {f16, f32, u8}](x: in T[M, N], y: inout T[M, N], first: i64,
     last: i64) where M in 1..=65536, N in 1..=65536 with warps(1) grid (row: M)
@@ -86,6 +95,21 @@ for dtype, numpy in DTYPES.items():
         y, total = run("short_rows", dtype, x, np.full_like(x, 55), outputs=("y", "total"))
         assert (y == x).all(), (dtype, length, np.argwhere(y != x))
         assert (total == x.astype(np.float32).sum(1) + 2 * (64 - length)).all(), (dtype, length)
+        checks += 1
+    ptx = subprocess.run(
+        [TILEC, source, "--kernel", "turned", "-D", "T=" + dtype]
+        + ["--target", "sm_80", "--emit", "ptx", "-o", "-"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert "[w+16]" in ptx, ptx
+    for rows, length in [(1, 1), (33, 64), (32, 65), (67, 71)] + [
+        (35, 130 + i) for i in range(many)
+    ]:
+        x = rng.integers(0, 100, (rows, length)).astype(numpy)
+        (y,) = run("turned", dtype, x, np.full((length, rows), 55, numpy))
+        assert (y == x.T + 1).all(), (dtype, rows, length, np.argwhere(y != x.T + 1))
         checks += 1
     for first, last in [(0, 1), (1, 2), (3, 130), (5, 300), (17, 257), (600, 601)]:
         x = rng.integers(0, 100, (3, 601)).astype(numpy)

@@ -35,6 +35,34 @@ kernel lines[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[M, N], total: o
     y[row, n] = load(x[row, n], pad: 7) + (iota(n) % 50) as T;
   }
 }
+// Rows that begin elsewhere than those that are stored, of another dtype, are shifted to them; in
+// loops and in a row of one block, padded by what is not 0.
+kernel weighted[T: dtype in {f16, u8}, W: dtype in {f16, f32, u8}](x: in T[M, N], w: in W[N],
+    y: out T[M, N], total: out f32[M])
+  where M in 1..=65536, N in 1..=65536 opt 2048
+  specialize N % 8 == 0
+  with warps(1)
+  grid (row: M)
+{
+  var sums: f32 = 0.0;
+  for n in blocks(N, 512) {
+    sums += sum(x[row, n] as f32 * w[n] as f32) + sum(load(w[n], pad: 3) as f32);
+  }
+  total[row] = sums;
+  for n in blocks(N, 512) {
+    y[row, n] = x[row, n] + w[n] as T;
+  }
+}
+// Two halves of rows of which each begins elsewhere, in the last of which the tensor ends.
+kernel halves[T: dtype in {f16, u8}](x: in T[M, 2 * N], y: out T[M, N])
+  where M in 1..=65536, N in 1..=65536
+  specialize N % 8 == 0
+  with warps(1)
+  grid (row: M, j: cdiv(N, 512))
+{
+  let n = block(j, 512);
+  y[row, n] = x[row, n] + x[row, n + N];
+}
 // A tile one position beside another comes from its registers, which then keep the order.
 kernel beside[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[M, N])
   where M in 1..=65536, N in 1..=65536
@@ -53,8 +81,10 @@ with open(source, "w", encoding="utf-8") as stream:
 rng = np.random.default_rng(1)
 
 
-def run(kernel, dtype, inputs, outputs):
+def run(kernel, dtype, inputs, outputs, **more):
     line = [TILEC, "run", source, "--kernel", kernel, "-D", "T=" + dtype, "--device", "cuda"]
+    for name, value in more.items():
+        line += ["-D", f"{name}={value}"]
     for name, value in {**inputs, **outputs}.items():
         path = os.path.join(FOLDER, name + ".npy")
         np.save(path, value)
@@ -85,6 +115,26 @@ for dtype, numpy in DTYPES.items():
         shifted = np.pad(x[:, 1:], ((0, 0), (0, 1)))
         found = run("beside", dtype, {"x": x}, {"y": np.full_like(x, 55)})
         check([x + shifted], found, "beside", dtype, length)
+        checks += 1
+for dtype, weights in [("f16", "f16"), ("f16", "f32"), ("f16", "u8"), ("u8", "u8")]:
+    numpy = DTYPES[dtype]
+    for length in [1, 3, 17, 511, 513, 2063, 5001] + [1027 + 2 * i for i in range(8)]:
+        x = rng.integers(0, 10, (3, length)).astype(numpy)
+        w = rng.integers(0, 10, (length,)).astype(DTYPES[weights])
+        total = x.astype("f4") @ w.astype("f4") + w.astype("f4").sum() + 3 * (-length % 512)
+        outputs = {"y": np.full_like(x, 55), "total": np.zeros(3, "f4")}
+        found = run("weighted", dtype, {"x": x, "w": w}, outputs, W=weights)
+        check([x + w.astype(numpy), total], found, "weighted", dtype, weights, length)
+        checks += 1
+for dtype in ("f16", "u8"):
+    numpy = DTYPES[dtype]
+    for length in [1, 7, 257, 511, 513, 1029, 1031, 2050, 2060]:
+        x = rng.integers(0, 10, (3, 2 * length)).astype(numpy)
+        if dtype == "f16":  # a row sees nothing of its neighbours
+            x[1] = np.where(np.arange(2 * length) % 2, np.nan, np.inf)
+        found = run("halves", dtype, {"x": x}, {"y": np.full((3, length), 55, numpy)})
+        wanted = x[:, :length] + x[:, length:]
+        check([wanted[[0, 2]]], [found[0][[0, 2]]], "halves", dtype, length)
         checks += 1
 ptx = subprocess.run(
     [TILEC, source, "--kernel", "lines", "-D", "T=f16", "--target", "sm_80", "--emit", "gpu"]

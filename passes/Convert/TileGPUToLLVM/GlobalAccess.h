@@ -4,6 +4,7 @@
 #define TILE_PASSES_CONVERT_TILEGPUTOLLVM_GLOBALACCESS_H
 
 #include "passes/Convert/LanesBelow.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
@@ -105,6 +106,29 @@ public:
     int64_t extent = 0;
   };
   const std::optional<Rotation> &getRotation() const { return rotation; }
+
+  /// Moves all addresses back to where the first place's would be a multiple of `bytes`, a power of
+  /// two, at which the tensor begins; getSkipped() says by how many bytes, an i32. All pieces of as
+  /// many bytes are moved alike.
+  void alignDown(unsigned bytes) {
+    mlir::Value address = mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base);
+    skipped = mlir::arith::AndIOp::create(
+        builder, loc, mlir::arith::TruncIOp::create(builder, loc, builder.getI32Type(), address),
+        constantI32(builder, loc, bytes - 1));
+    mlir::Value back =
+        mlir::arith::SubIOp::create(builder, loc, constantI32(builder, loc, 0), skipped);
+    base = advance(builder, loc, base, back);
+    threadBase = advance(builder, loc, threadBase, back);
+  }
+  mlir::Value getSkipped() const { return skipped; }
+
+  /// How many bytes lie from the first place's address to the view's end, an i64; below 0 where it
+  /// is behind that.
+  mlir::Value bytesBehind() {
+    return mlir::arith::SubIOp::create(
+        builder, loc, behindView(),
+        mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base));
+  }
 
   /// Whether there are elements at all: null if there are.
   mlir::Value anyExists() const { return uniformPredicate; }
@@ -275,6 +299,41 @@ public:
                                        constantI32(builder, loc, 0));
   }
 
+  /// Whether all positions along `fastest` exist in this tile, and both windows of `bytes` bytes
+  /// around each piece of as many lie in the tensor, if that begins at a multiple of them: the same
+  /// answer for every thread. Not of tiles of positions.
+  mlir::Value canLoadWindows(unsigned fastest, unsigned bytes) {
+    auto equals = [&](mlir::Value value, int64_t number) -> mlir::Value {
+      return value ? mlir::Value(mlir::arith::CmpIOp::create(builder, loc,
+                                                             mlir::arith::CmpIPredicate::eq, value,
+                                                             constantI32(builder, loc, number)))
+                   : mlir::Value();
+    };
+    llvm::ArrayRef<int64_t> shape = layout.getShape();
+    mlir::Value all =
+        conjunction(equals(dims[fastest].high, shape[fastest]), equals(dims[fastest].low, 0));
+    // The last line of the tile that exists, and behind its end a piece's second window.
+    mlir::Value last = constantIndex(builder, loc, shape[fastest]);
+    for (auto [d, dim] : llvm::enumerate(dims)) {
+      if (d == fastest || !dim.stride)
+        continue;
+      mlir::Value number = constantIndex(builder, loc, shape[d] - 1);
+      if (dim.high)
+        number = mlir::arith::SubIOp::create(
+            builder, loc,
+            mlir::arith::IndexCastOp::create(builder, loc, builder.getIndexType(), dim.high),
+            constantIndex(builder, loc, 1));
+      last = mlir::arith::AddIOp::create(
+          builder, loc, last, mlir::arith::MulIOp::create(builder, loc, number, dim.stride));
+    }
+    mlir::Value end =
+        mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), move(base, last));
+    mlir::Value room = mlir::arith::SubIOp::create(builder, loc, behindView(), end);
+    return conjunction(all, mlir::arith::CmpIOp::create(
+                                builder, loc, mlir::arith::CmpIPredicate::sge, room,
+                                mlir::arith::ConstantIntOp::create(builder, loc, 2 * bytes, 64)));
+  }
+
   mlir::Value scalarAddress() { return toPointer(base); }
   mlir::Value scalarExists() { return uniformPredicate; }
   mlir::Type getElement() const { return element; }
@@ -411,7 +470,7 @@ private:
   llvm::SmallVector<Dimension> dims; // of the tile
   llvm::SmallVector<Indexed> indexed;
   std::optional<Rotation> rotation;
-  mlir::Value zero, base, threadBase, uniformPredicate;
+  mlir::Value zero, base, threadBase, uniformPredicate, skipped;
 };
 
 /// The access of an operation whose operands have been converted; `tile` is null for a single

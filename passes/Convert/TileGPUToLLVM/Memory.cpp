@@ -14,6 +14,7 @@
 #include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"
 #include "passes/Convert/TileGPUToLLVM/RotatedRows.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/Convert/TileGPUToLLVM/WindowLoads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -414,6 +415,52 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
   static Value loadPieces(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count,
                           Type stored, std::optional<uint32_t> fill, Value pad,
                           OpBuilder &builder) {
+    Location loc = op.getLoc();
+    unsigned bits = stored.getIntOrFloatBitWidth();
+    if (!goesByWindows(op, width, count))
+      return loadElements(op, access, width, count, stored, fill, pad, builder);
+    // Of a tile that no row's end cuts; all threads know.
+    unsigned fastest = getVectorWidth(op, fastestName);
+    auto type = VectorType::get(count, stored), pieceType = VectorType::get(width, stored);
+    auto branch = scf::IfOp::create(builder, loc, TypeRange{type},
+                                    access.canLoadWindows(fastest, width * bits / 8),
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    SmallVector<Value> pieces;
+    Value padPiece;
+    if (!fill)
+      padPiece = toStored(builder, loc,
+                          vector::BroadcastOp::create(
+                              builder, loc, VectorType::get(width, access.getElement()), pad));
+    for (unsigned r = 0; r < count; r += width) {
+      Value exists = access.exists(r, fastest);
+      Value piece = loadFromWindows(builder, loc, pieceType, access.address(r), nullptr, exists,
+                                    op->hasAttr(readOnlyName), op.getCache(), fill.value_or(0));
+      if (!fill && exists)
+        piece = arith::SelectOp::create(builder, loc, exists, piece, padPiece);
+      pieces.push_back(piece);
+    }
+    scf::YieldOp::create(builder, loc, joinPieces(builder, loc, pieces));
+    builder.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(builder, loc,
+                         loadElements(op, access, width, count, stored, fill, pad, builder));
+    return branch.getResult(0);
+  }
+
+  /// Whether several pieces of a thread go by windows, all on their way at once: those of a tile of
+  /// rows, of which each begins elsewhere, where a line's beginning is the tensor's as a rule. They
+  /// take twice the registers, of which a loop has few to spare. One piece has a statement of its
+  /// own.
+  static bool goesByWindows(Op op, unsigned width, unsigned count) {
+    return std::is_same_v<Op, LoadOp> && cast<RankedTensorType>(op.getType()).getRank() > 1 &&
+           count > width && op->hasAttr(windowsName) &&
+           !op->template getParentOfType<LoopLikeOpInterface>();
+  }
+
+  static Value loadElements(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count,
+                            Type stored, std::optional<uint32_t> fill, Value pad,
+                            OpBuilder &builder) {
     Location loc = op.getLoc();
     unsigned bits = stored.getIntOrFloatBitWidth(), words = width * bits / 32;
     Value fillBits;
