@@ -137,6 +137,43 @@ struct Statement {
 
 //===--- Loads ------------------------------------------------------------===//
 
+/// The low bits of `count` registers from number `first` on, side by side.
+/// prmt picks bytes: 0x0040 is byte 0 of the first and byte 0 of the second operand, 0x5410 the
+/// lower halves of both.
+std::string packWord(const std::string &to, const std::string &prefix, unsigned first,
+                     unsigned count) {
+  auto element = [&](unsigned i) { return name(prefix, first + i); };
+  if (count == 1)
+    return "mov.b32 " + to + ", " + element(0) + "; ";
+  std::string text, low = element(0), high = element(1);
+  if (count == 4)
+    text = "prmt.b32 " + low + ", " + low + ", " + high + ", 0x0040; prmt.b32 " + high + ", " +
+           element(2) + ", " + element(3) + ", 0x0040; ";
+  return text + "prmt.b32 " + to + ", " + low + ", " + high + ", 0x5410; ";
+}
+
+/// The statement, and the words that it loads.
+SmallVector<Value> finishLoad(OpBuilder &builder, Location loc, Statement &text, unsigned results,
+                              bool readOnly) {
+  if (!readOnly)
+    text.constraints += ",~{memory}";
+  Type word = builder.getI32Type();
+  Type type = results == 1 ? word
+                           : Type(LLVM::LLVMStructType::getLiteral(
+                                 builder.getContext(), SmallVector<Type>(results, word)));
+  Value all =
+      LLVM::InlineAsmOp::create(builder, loc, TypeRange(type), text.operands,
+                                text.head + text.body + "}", text.constraints,
+                                /*has_side_effects=*/!readOnly, /*is_align_stack=*/false,
+                                LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  SmallVector<Value> loaded;
+  for (unsigned i = 0; i < results; ++i)
+    loaded.push_back(results == 1 ? all
+                                  : Value(LLVM::ExtractValueOp::create(builder, loc, all, i)));
+  return loaded;
+}
+
 /// Element by element.
 void loadElements(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned> lines,
                   const std::string &instruction, const std::string &fill) {
@@ -166,12 +203,7 @@ void loadElements(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsign
       text.body += name("mov.b32 $", w) + name(", $", w + 1) + "; ";
     for (unsigned e = 0; e < perWord; ++e)
       load(name("e", e), lines[p], pieces[p].distance + e);
-    // The low bits of each, side by side.
-    // prmt picks bytes: 0x0040 is byte 0 of the first and byte 0 of the second operand, 0x5410 the
-    // lower halves of both.
-    if (perWord == 4)
-      text.body += "prmt.b32 e0, e0, e1, 0x0040; prmt.b32 e1, e2, e3, 0x0040; ";
-    text.body += name("prmt.b32 $", last) + ", e0, e1, 0x5410; ";
+    text.body += packWord(name("$", last), "e", 0, perWord);
   }
   if (loop) {
     for (unsigned line = 0; line < text.lines; ++line)
@@ -253,19 +285,37 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
   loadElements(text, pieces, lines, "@q " + instruction, fillName);
   if (access.behind)
     text.body += "DONE: ";
-  if (!readOnly)
-    text.constraints += ",~{memory}";
-  auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
-                                               SmallVector<Type>(results, builder.getI32Type()));
-  Value all =
-      LLVM::InlineAsmOp::create(builder, loc, TypeRange(type), text.operands,
-                                text.head + text.body + "}", text.constraints,
-                                /*has_side_effects=*/!readOnly, /*is_align_stack=*/false,
-                                LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
-          .getResult(0);
-  for (unsigned i = 0; i < results; ++i)
-    loaded.push_back(LLVM::ExtractValueOp::create(builder, loc, all, i));
+  loaded.append(finishLoad(builder, loc, text, results, readOnly));
   return loaded;
+}
+
+SmallVector<Value> tile::gpu::loadWrapped(OpBuilder &builder, Location loc,
+                                          const WrappedPiece &piece, const RaggedAccess &access,
+                                          Value fill, bool readOnly) {
+  unsigned perWord = 32 / access.bits, size = access.bits / 8;
+  Statement text(access.bits, access.words, access.words);
+  for (unsigned i = 0; i < access.words; ++i)
+    text.constraints += i ? ",=&r" : "=&r";
+  std::string from = text.take(fill, "r"), end = text.take(piece.end, "l"),
+              begin = text.take(piece.begin, "l"), turn = text.take(piece.turn, "r"),
+              endCount = text.take(piece.endCount, "r"),
+              beginCount = text.take(piece.beginCount, "r");
+  unsigned elements = access.words * perWord;
+  text.head += ".reg .b32 e<" + std::to_string(elements) + ">; ";
+  std::string load =
+      std::string("@q ld.global.") + (readOnly ? "nc." : "") + access.cache + getType(access.bits);
+  for (unsigned i = 0; i < elements; ++i) {
+    std::string element = name("e", i), number = std::to_string(i),
+                place = "+" + std::to_string(i * size) + "]; ";
+    text.body += "mov.b32 " + element + ", " + from + "; setp.gt.s32 q, " + turn + ", " + number +
+                 "; setp.gt.and.s32 q, " + endCount + ", " + number + ", q; " + load + element +
+                 ", [" + end + place + "setp.le.s32 q, " + turn + ", " + number +
+                 "; setp.gt.and.s32 q, " + beginCount + ", " + number + ", q; " + load + element +
+                 ", [" + begin + place;
+  }
+  for (unsigned w = 0; w < access.words; ++w)
+    text.body += packWord(name("$", w), "e", w * perWord, perWord);
+  return finishLoad(builder, loc, text, access.words, readOnly);
 }
 
 //===--- Stores -----------------------------------------------------------===//

@@ -44,6 +44,18 @@ llvm::SmallVector<mlir::Value> loadRagged(mlir::OpBuilder &builder, mlir::Locati
                                           const RaggedAccess &access, mlir::Value fill,
                                           bool readOnly);
 
+/// A piece of which the first `turn` elements lie in one place and the others in another.
+struct WrappedPiece {
+  mlir::Value end, begin;           // addresses that the piece's first element would have in either
+  mlir::Value turn;                 // i32
+  mlir::Value endCount, beginCount; // i32: how many elements exist from there on
+};
+
+/// Loads the words of one piece, element by element, all on their way at once.
+llvm::SmallVector<mlir::Value> loadWrapped(mlir::OpBuilder &builder, mlir::Location loc,
+                                           const WrappedPiece &piece, const RaggedAccess &access,
+                                           mlir::Value fill, bool readOnly);
+
 /// Stores the elements that exist; `values` are the words of all pieces. By windows, all lanes of
 /// a warp get here together.
 void storeRagged(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<RaggedPiece> pieces,

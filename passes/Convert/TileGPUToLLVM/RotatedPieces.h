@@ -4,6 +4,7 @@
 
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Pieces.h"
+#include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"
 #include "passes/Convert/TileGPUToLLVM/RotatedRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -85,6 +86,20 @@ public:
     return {advanceBy(pointer, moved), conjunction(exists, uniform)};
   }
 
+  /// A piece that wraps, of which something exists.
+  WrappedPiece getWrappedPiece(unsigned reg) {
+    mlir::Value place = getPlace(reg), begin = access.address(reg);
+    if (mlir::Value skipped = access.getSkipped())
+      begin = advance(b, loc, begin, skipped);
+    auto from = [&](mlir::Value number) -> mlir::Value {
+      return mlir::arith::SubIOp::create(b, loc, number, place);
+    };
+    mlir::Value all = constant(rotation.extent);
+    return {advanceBy(begin, constant(rotation.extent)), begin, from(rotation.shift),
+            rotation.high ? from(rotation.wrapped) : all,
+            rotation.high ? from(rotation.high) : all};
+  }
+
   mlir::Value advanceBy(mlir::Value pointer, mlir::Value elements) {
     return mlir::LLVM::GEPOp::create(b, loc, pointer.getType(), getStoredType(access.getElement()),
                                      pointer, llvm::ArrayRef<mlir::LLVM::GEPArg>{elements});
@@ -156,6 +171,18 @@ inline void branchRarely(mlir::OpBuilder &b, mlir::Location loc, mlir::Value con
   b.setInsertionPointToStart(taken.elseBlock());
   mlir::scf::YieldOp::create(b, loc, values);
   llvm::copy(taken.getResults(), values.begin());
+}
+
+/// One element of padding, as the low bits of an i32; `fill` as of loadRotated.
+mlir::Value getFillBits(mlir::OpBuilder &b, mlir::Location loc, mlir::Value pad, mlir::Type element,
+                        std::optional<uint32_t> fill);
+
+/// The words of a piece as `type`.
+inline mlir::Value fromWords(mlir::OpBuilder &b, mlir::Location loc, mlir::VectorType type,
+                             llvm::ArrayRef<mlir::Value> words) {
+  auto packed = mlir::VectorType::get(words.size(), b.getI32Type());
+  return mlir::vector::BitCastOp::create(
+      b, loc, type, mlir::vector::FromElementsOp::create(b, loc, packed, words));
 }
 
 /// Of a load whose rows begin elsewhere than those that say how far tiles go round: its pieces, but

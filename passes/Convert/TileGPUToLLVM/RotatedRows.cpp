@@ -15,54 +15,60 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
+Value tile::gpu::getFillBits(OpBuilder &b, Location loc, Value pad, Type element,
+                             std::optional<uint32_t> fill) {
+  unsigned bits = getStoredType(element).getIntOrFloatBitWidth();
+  if (fill)
+    return constantI32(b, loc, int32_t(*fill & (~0u >> (32 - bits))));
+  Value one =
+      toStored(b, loc, vector::BroadcastOp::create(b, loc, VectorType::get(1, element), pad));
+  one = vector::ExtractOp::create(
+      b, loc, vector::BitCastOp::create(b, loc, VectorType::get(1, b.getIntegerType(bits)), one),
+      ArrayRef<int64_t>{0});
+  return bits == 32 ? one : Value(arith::ExtUIOp::create(b, loc, b.getI32Type(), one));
+}
+
 Value tile::gpu::loadRotated(OpBuilder &b, LoadOp op, GlobalAccess<LoadOp> &access, Value pad,
                              std::optional<uint32_t> fill) {
   Location loc = op.getLoc();
   bool readOnly = op->hasAttr(readOnlyName);
-  unsigned registers = access.getTileLayout().getNumRegisters(),
-           width = getPieceWidth(op, registers);
   Type stored = getStoredType(access.getElement());
-  bool shifted = op->hasAttr(shiftedName);
-  if (shifted && width * stored.getIntOrFloatBitWidth() < 32) // no words to shift
-    shifted = false, width = 1;
-  auto pieceType = VectorType::get(width, stored), oneType = VectorType::get(1, stored);
+  unsigned registers = access.getTileLayout().getNumRegisters(),
+           width = getPieceWidth(op, registers), bits = stored.getIntOrFloatBitWidth();
+  if (width * bits < 32) // no words: element by element
+    width = 1;
+  bool inWords = width > 1, shifted = inWords && op->hasAttr(shiftedName);
+  auto pieceType = VectorType::get(width, stored);
   RotatedPieces<LoadOp> pieces(b, op, access, {});
-  auto padding = [&](unsigned count) -> Value {
-    return toStored(
-        b, loc,
-        vector::BroadcastOp::create(b, loc, VectorType::get(count, access.getElement()), pad));
-  };
-  Value padPiece = fill ? Value() : padding(width);
-  auto loadWhole = [&](VectorType type, Value pointer, Value exists) {
+  Value padPiece = toStored(
+      b, loc,
+      vector::BroadcastOp::create(b, loc, VectorType::get(width, access.getElement()), pad));
+  auto loadWhole = [&](Value pointer, Value exists) {
     Value piece =
-        loadPiece(b, loc, type, pointer, exists, readOnly, op.getCache(), fill.value_or(0));
-    return fill || !exists ? piece
-                           : selectPiece(b, loc, exists, piece, padding(type.getNumElements()));
+        loadPiece(b, loc, pieceType, pointer, exists, readOnly, op.getCache(), fill.value_or(0));
+    return fill || !exists ? piece : selectPiece(b, loc, exists, piece, padPiece);
   };
+  RaggedAccess how;
+  how.bits = bits;
+  how.words = width * bits / 32;
+  how.cache = cachePriority(op.getCache());
 
   SmallVector<Value> found;
   if (shifted)
     found = loadShifted(b, op, pieces, width, pad, fill);
   for (unsigned r = 0; r < registers && !shifted; r += width)
-    found.push_back(loadWhole(pieceType, access.address(r), pieces.isPlain(r, width)));
+    found.push_back(loadWhole(access.address(r), pieces.isPlain(r, width)));
 
   // The piece that the end of the row cuts: its elements one by one.
-  auto join = [&](Value whole, Value part, unsigned at) -> Value {
-    return vector::InsertStridedSliceOp::create(b, loc, part, whole, ArrayRef<int64_t>{int64_t(at)},
-                                                ArrayRef<int64_t>{1});
-  };
-  if (width > 1 && pieces.rotation.high && !shifted)
+  if (inWords && pieces.rotation.high && !shifted)
     branchRarely(b, loc, pieces.endsHere(), found, [&] {
       auto cut = pieces.findCut(registers, width);
-      Value piece = padPiece ? padPiece : padding(width);
+      Value piece = padPiece;
       branchRarely(b, loc, cut.any, piece, [&] {
-        Value whole = piece;
-        for (unsigned i = 0; i + 1 < width; ++i) {
-          Value pointer = pieces.advanceBy(cut.pointer, constantI32(b, loc, i)),
-                exists = pieces.less(constantI32(b, loc, i), cut.count);
-          whole = join(whole, loadWhole(oneType, pointer, exists), i);
-        }
-        return SmallVector<Value>{whole};
+        return SmallVector<Value>{
+            fromWords(b, loc, pieceType,
+                      loadRagged(b, loc, RaggedPiece{cut.pointer, cut.count, 0}, how,
+                                 getFillBits(b, loc, pad, access.getElement(), fill), readOnly))};
       });
       SmallVector<Value> joined;
       for (auto [is, own] : llvm::zip(cut.is, found))
@@ -70,20 +76,26 @@ Value tile::gpu::loadRotated(OpBuilder &b, LoadOp op, GlobalAccess<LoadOp> &acce
       return joined;
     });
   // The pieces that begin with the end of the tile.
-  for (unsigned r = 0; r < registers; r += width)
-    if (pieces.mayWrap(r))
-      branchRarely(b, loc, pieces.wraps(r), found[r / width], [&] {
-        Value whole = found[r / width];
-        for (unsigned i = 0; i < width; ++i) {
-          auto [address, exists] = pieces.getWrapped(r, i);
-          whole = join(whole, loadWhole(oneType, address, exists), i);
-        }
-        return SmallVector<Value>{whole};
-      });
+  for (unsigned r = 0; r < registers; r += width) {
+    if (!pieces.mayWrap(r))
+      continue;
+    Value wraps = pieces.conjunction(pieces.wraps(r), pieces.uniform);
+    branchRarely(b, loc, wraps, found[r / width], [&] {
+      if (!inWords) {
+        auto [address, exists] = pieces.getWrapped(r, 0);
+        return SmallVector<Value>{loadWhole(address, exists)};
+      }
+      return SmallVector<Value>{
+          fromWords(b, loc, pieceType,
+                    loadWrapped(b, loc, pieces.getWrappedPiece(r), how,
+                                getFillBits(b, loc, pad, access.getElement(), fill), readOnly))};
+    });
+  }
   Value whole =
       arith::ConstantOp::create(b, loc, b.getZeroAttr(VectorType::get(registers, stored)));
   for (auto [p, piece] : llvm::enumerate(found))
-    whole = join(whole, piece, p * width);
+    whole = vector::InsertStridedSliceOp::create(
+        b, loc, piece, whole, ArrayRef<int64_t>{int64_t(p * width)}, ArrayRef<int64_t>{1});
   return whole;
 }
 
@@ -147,21 +159,19 @@ void tile::gpu::copyRotated(OpBuilder &b, AsyncCopyOp op, GlobalAccess<AsyncCopy
   for (unsigned r = 0; r < registers; r += width) {
     if (!pieces.mayWrap(r))
       continue;
-    auto taken = scf::IfOp::create(b, loc, pieces.conjunction(pieces.wraps(r), when),
+    auto taken = scf::IfOp::create(b, loc, pieces.conjunction(pieces.wraps(r), pieces.uniform),
                                    /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(taken.thenBlock());
-    auto one = VectorType::get(1, stored);
-    SmallVector<Value> loaded;
-    for (unsigned i = 0; i < width; ++i) {
-      auto [address, exists] = pieces.getWrapped(r, i);
-      loaded.push_back(
-          loadPiece(b, loc, one, address, exists, op->hasAttr(readOnlyName), op.getCache()));
-    }
-    for (auto [i, element] : llvm::enumerate(loaded))
-      LLVM::StoreOp::create(b, loc,
-                            vector::ExtractOp::create(b, loc, element, ArrayRef<int64_t>{0}),
-                            place.at(b, loc, (r + i) * bytes), bytes);
+    RaggedAccess how;
+    how.bits = bytes * 8;
+    how.words = width * bytes / 4;
+    how.cache = cachePriority(op.getCache());
+    SmallVector<Value> words = loadWrapped(b, loc, pieces.getWrappedPiece(r), how,
+                                           constantI32(b, loc, 0), op->hasAttr(readOnlyName));
+    auto packed = VectorType::get(words.size(), b.getI32Type());
+    LLVM::StoreOp::create(b, loc, vector::FromElementsOp::create(b, loc, packed, words),
+                          place.at(b, loc, r * bytes), width * bytes);
   }
 }
 

@@ -14,19 +14,6 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-/// One element of padding, as the low bits of an i32.
-static Value getFillBits(OpBuilder &b, Location loc, Value pad, Type element, unsigned bits,
-                         std::optional<uint32_t> fill) {
-  if (fill)
-    return constantI32(b, loc, int32_t(*fill & (~0u >> (32 - bits))));
-  Value one =
-      toStored(b, loc, vector::BroadcastOp::create(b, loc, VectorType::get(1, element), pad));
-  one = vector::ExtractOp::create(
-      b, loc, vector::BitCastOp::create(b, loc, VectorType::get(1, b.getIntegerType(bits)), one),
-      ArrayRef<int64_t>{0});
-  return bits == 32 ? one : Value(arith::ExtUIOp::create(b, loc, b.getI32Type(), one));
-}
-
 SmallVector<Value> tile::gpu::loadShifted(OpBuilder &b, LoadOp op, RotatedPieces<LoadOp> &pieces,
                                           unsigned width, Value pad, std::optional<uint32_t> fill) {
   Location loc = op.getLoc();
@@ -84,7 +71,7 @@ SmallVector<Value> tile::gpu::loadShifted(OpBuilder &b, LoadOp op, RotatedPieces
     how.bits = bits;
     how.words = bytes / 4;
     how.cache = cachePriority(op.getCache());
-    Value fillBits = getFillBits(b, loc, pad, access.getElement(), bits, fill);
+    Value fillBits = getFillBits(b, loc, pad, access.getElement(), fill);
     // At most two such pieces lie beside each other: of every other one a thread has one.
     unsigned groups = layout.getContiguousRegisters(0) > width ? 2 : 1;
     for (unsigned group = 0; group < groups; ++group) {
@@ -108,10 +95,7 @@ SmallVector<Value> tile::gpu::loadShifted(OpBuilder &b, LoadOp op, RotatedPieces
       branchRarely(b, loc, isAny, piece, [&] {
         SmallVector<Value> words =
             loadRagged(b, loc, RaggedPiece{pointer, count, 0}, how, fillBits, readOnly);
-        return SmallVector<Value>{vector::BitCastOp::create(
-            b, loc, type,
-            vector::FromElementsOp::create(b, loc, VectorType::get(words.size(), b.getI32Type()),
-                                           words))};
+        return SmallVector<Value>{fromWords(b, loc, type, words)};
       });
       for (auto [number, mine] : llvm::enumerate(is)) {
         Value &own = joined[group + number * groups];
