@@ -10,8 +10,8 @@
 // ones, which hold the end of one window and the beginning of another and are moved one by one, by
 // one thread of the block. r is the same for all tiles of a program, so nothing moves between
 // threads, and no operation sees a difference but those that say which positions they touch. What
-// is loaded from rows that begin elsewhere, as a norm's weights, comes by two windows for each piece
-// of neighbours (ShiftedRows.cpp); what is stored begins alike, and says how far tiles go.
+// is loaded from rows that begin elsewhere, as a norm's weights, comes by two windows for each
+// piece of neighbours (ShiftedRows.cpp); what is stored begins alike, and says how far tiles go.
 //
 // Runs twice. The first time it decides, ahead of all that asks how many neighbours a load moves;
 // the second time, behind all that compares positions, it moves the beginnings back by r.

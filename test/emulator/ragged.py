@@ -29,8 +29,8 @@ kernel short_rows[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[M, N], tot
   y[m, n] = v;
   total[m] = sum(v as f32, axis: 1);
 }
-// Tiles of rows, several pieces of each in a thread, that no row's end cuts but in the last ones; of
-// the tensor's last rows windows would reach behind its end. A load of a part of them.
+// Tiles of rows, several pieces of each in a thread, that no row's end cuts but in the last ones;
+// of the tensor's last rows windows would reach behind its end.
 kernel turned[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[N, M])
   where M in 1..=65536, N in 1..=65536 with warps(1) grid (i: cdiv(M, 32), j: cdiv(N, 64))
 {
