@@ -29,6 +29,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 namespace tile {
@@ -270,9 +271,21 @@ static bool canLead(KernelOp kernel, const RowAccess &anchor, ArrayRef<RowAccess
          });
 }
 
-/// The load or store whose rows say how far tiles go round: the one with most others that begin
-/// alike. A tile that begins elsewhere, as a norm's weights do, is loaded twice, which is worth it
-/// where at least as much is moved as it lies: of what a kernel stores all must lie so.
+/// How many tensors the accesses for which `test` holds move.
+static int64_t countTensors(ArrayRef<RowAccess> accesses,
+                            llvm::function_ref<bool(const RowAccess &)> test) {
+  llvm::SmallSetVector<Value, 8> tensors;
+  for (const RowAccess &access : accesses)
+    if (moves(access) && test(access))
+      tensors.insert(RowAccess(access).view.getBase());
+  return tensors.size();
+}
+
+/// The load or store whose rows say how far tiles go round: the one with most tensors whose rows
+/// begin alike, if these are more than the others. A tile that begins elsewhere, as a norm's
+/// weights do, is loaded twice and shifted, and the pieces at its ends one by one: on an H100, of
+/// their rate with single elements, RMS norms of odd rows have 1.02 to 1.15, layer norms, of two
+/// such tensors beside two, 0.75 to 0.99, gated units, of two tiles beside one, 0.88 to 0.91.
 static std::optional<RowAccess> findAnchor(KernelOp kernel) {
   SmallVector<RowAccess> accesses = findAccesses(kernel);
   if (hasNeighbours(accesses))
@@ -282,10 +295,12 @@ static std::optional<RowAccess> findAnchor(KernelOp kernel) {
   for (const RowAccess &anchor : accesses) {
     if (!moves(anchor) || !canLead(kernel, anchor, accesses))
       continue;
-    int64_t alike = llvm::count_if(accesses, [&](const RowAccess &access) {
-      return moves(access) && isAlike(anchor, access, 128 / getBits(anchor));
-    });
-    if (alike > most)
+    auto begins = [&](const RowAccess &access) {
+      return isAlike(anchor, access, 128 / getBits(anchor));
+    };
+    int64_t alike = countTensors(accesses, begins),
+            others = countTensors(accesses, [&](auto &access) { return !begins(access); });
+    if (alike > others && alike > most)
       best = &anchor, most = alike;
   }
   return best ? std::optional<RowAccess>(*best) : std::nullopt;

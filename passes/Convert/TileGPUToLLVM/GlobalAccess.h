@@ -138,6 +138,17 @@ public:
   mlir::Value getPlace(unsigned reg, unsigned dim) { return thread->get(builder, loc, reg, dim); }
   int64_t getPlaceOffset(unsigned reg, unsigned dim) const { return thread->getOffset(reg, dim); }
 
+  /// Whether register `reg`'s place along `dim` is below `limit`, an i32: where the constant is
+  /// added to the thread's part, a comparison of it with a difference that registers share.
+  mlir::Value isBelow(unsigned reg, unsigned dim, mlir::Value limit) {
+    mlir::Value left = getPlace(reg, dim);
+    if (thread->isDisjoint(dim)) {
+      left = constantI32(builder, loc, thread->getOffset(reg, dim));
+      limit = mlir::arith::SubIOp::create(builder, loc, limit, thread->getBase(dim));
+    }
+    return mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::slt, left, limit);
+  }
+
   /// Whether register `reg` exists; null if it always does. `except` is a dimension of the tile
   /// that is not asked.
   /// Tests in the order of cost: what is uniform is known already, ranges take one or two

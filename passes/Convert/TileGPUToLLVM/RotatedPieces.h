@@ -60,14 +60,23 @@ public:
   /// Whether the row ends within a piece of this tile, at the most: the same for all threads.
   mlir::Value endsHere() { return less(rotation.high, constant(rotation.extent)); }
 
-  /// Whether the row ends within the piece.
+  /// Whether the row ends within the piece: one of its elements exists, and one does not.
   mlir::Value isCut(unsigned reg, unsigned width) {
-    mlir::Value place = getPlace(reg),
-                end = mlir::arith::AddIOp::create(b, loc, place, constant(width));
-    mlir::Value cut = conjunction(less(place, rotation.high), less(rotation.high, end));
+    mlir::Value beside = mlir::arith::SubIOp::create(
+        b, loc, rotation.high, mlir::arith::AddIOp::create(b, loc, getPlace(reg), constant(1)));
+    return isMine(below(beside, constant(int64_t(width) - 1)), reg);
+  }
+
+  /// Unsigned: what is below 0 is not below `right`.
+  mlir::Value below(mlir::Value left, mlir::Value right) {
+    return mlir::arith::CmpIOp::create(b, loc, mlir::arith::CmpIPredicate::ult, left, right);
+  }
+
+  /// `condition` of a piece that does not wrap, of a tile that exists.
+  mlir::Value isMine(mlir::Value condition, unsigned reg) {
     if (mayWrap(reg))
-      cut = conjunction(cut, invert(wraps(reg)));
-    return conjunction(cut, uniform);
+      condition = conjunction(condition, invert(wraps(reg)));
+    return conjunction(condition, uniform);
   }
 
   /// Element `i` of a piece that wraps: its address, and whether it exists (null: it does).

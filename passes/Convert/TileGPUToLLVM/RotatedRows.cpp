@@ -63,16 +63,17 @@ Value tile::gpu::loadRotated(OpBuilder &b, LoadOp op, GlobalAccess<LoadOp> &acce
   if (inWords && pieces.rotation.high && !shifted)
     branchRarely(b, loc, pieces.endsHere(), found, [&] {
       auto cut = pieces.findCut(registers, width);
-      Value piece = padPiece;
-      branchRarely(b, loc, cut.any, piece, [&] {
-        return SmallVector<Value>{
+      SmallVector<Value> joined(found.begin(), found.end());
+      branchRarely(b, loc, cut.any, joined, [&] {
+        Value piece =
             fromWords(b, loc, pieceType,
                       loadRagged(b, loc, RaggedPiece{cut.pointer, cut.count, 0}, how,
-                                 getFillBits(b, loc, pad, access.getElement(), fill), readOnly))};
+                                 getFillBits(b, loc, pad, access.getElement(), fill), readOnly));
+        SmallVector<Value> chosen;
+        for (auto [is, own] : llvm::zip(cut.is, joined))
+          chosen.push_back(selectPiece(b, loc, is, piece, own));
+        return chosen;
       });
-      SmallVector<Value> joined;
-      for (auto [is, own] : llvm::zip(cut.is, found))
-        joined.push_back(selectPiece(b, loc, is, piece, own));
       return joined;
     });
   // The pieces that begin with the end of the tile.
@@ -181,10 +182,11 @@ Value tile::gpu::findRotatedInside(OpBuilder &b, InsideOp op, GlobalAccess<Insid
   RotatedPieces<InsideOp> pieces(b, op, access, {});
   SmallVector<Value> bits;
   for (unsigned r = 0; r < type.getNumElements(); ++r) {
-    Value high = pieces.rotation.high;
+    Value exists, high = pieces.rotation.high;
     if (high && pieces.mayWrap(r))
       high = arith::SelectOp::create(b, loc, pieces.wraps(r), pieces.rotation.wrapped, high);
-    Value exists = high ? pieces.less(pieces.getPlace(r), high) : Value();
+    if (high)
+      exists = access.isBelow(r, 0, high);
     bits.push_back(pieces.orTrue(pieces.conjunction(pieces.uniform, exists)));
   }
   return vector::FromElementsOp::create(b, loc, type, bits);

@@ -47,12 +47,6 @@ SmallVector<Value> tile::gpu::loadShifted(OpBuilder &b, LoadOp op, RotatedPieces
         b, loc, whole, arith::SubIOp::create(b, loc, high, constant(int64_t(width) - 1)));
     behind = arith::MinSIOp::create(b, loc, behind, high);
   }
-  auto isMine = [&](Value condition, unsigned reg) {
-    if (pieces.mayWrap(reg))
-      condition = pieces.conjunction(condition, pieces.invert(pieces.wraps(reg)));
-    return pieces.conjunction(condition, pieces.uniform);
-  };
-
   Value padding;
   if (!fill)
     padding = toStored(
@@ -60,7 +54,7 @@ SmallVector<Value> tile::gpu::loadShifted(OpBuilder &b, LoadOp op, RotatedPieces
         vector::BroadcastOp::create(b, loc, VectorType::get(width, access.getElement()), pad));
   SmallVector<Value> found;
   for (unsigned r = 0; r < registers; r += width) {
-    Value exists = isMine(pieces.less(pieces.getPlace(r), whole), r);
+    Value exists = pieces.isMine(pieces.less(pieces.getPlace(r), whole), r);
     Value piece = loadFromWindows(b, loc, type, access.address(r), &shift, exists, readOnly,
                                   op.getCache(), fill.value_or(0));
     found.push_back(fill ? piece : selectPiece(b, loc, exists, piece, padding));
@@ -74,14 +68,14 @@ SmallVector<Value> tile::gpu::loadShifted(OpBuilder &b, LoadOp op, RotatedPieces
     Value fillBits = getFillBits(b, loc, pad, access.getElement(), fill);
     // At most two such pieces lie beside each other: of every other one a thread has one.
     unsigned groups = layout.getContiguousRegisters(0) > width ? 2 : 1;
+    Value rest = arith::SubIOp::create(b, loc, behind, whole);
     for (unsigned group = 0; group < groups; ++group) {
       Value isAny, pointer, count;
       SmallVector<Value> is;
       for (unsigned r = group * width; r < registers; r += groups * width) {
         Value place = pieces.getPlace(r);
-        Value mine = isMine(pieces.conjunction(pieces.less(place, behind),
-                                               pieces.invert(pieces.less(place, whole))),
-                            r);
+        Value mine =
+            pieces.isMine(pieces.below(arith::SubIOp::create(b, loc, place, whole), rest), r);
         Value left = arith::SubIOp::create(
                   b, loc, pieces.rotation.high ? pieces.rotation.high : constant(any), place),
               address = advance(b, loc, access.address(r), access.getSkipped());
@@ -91,16 +85,17 @@ SmallVector<Value> tile::gpu::loadShifted(OpBuilder &b, LoadOp op, RotatedPieces
             pointer ? Value(arith::SelectOp::create(b, loc, mine, address, pointer)) : address;
         count = count ? Value(arith::SelectOp::create(b, loc, mine, left, count)) : left;
       }
-      Value piece = joined[group];
-      branchRarely(b, loc, isAny, piece, [&] {
-        SmallVector<Value> words =
-            loadRagged(b, loc, RaggedPiece{pointer, count, 0}, how, fillBits, readOnly);
-        return SmallVector<Value>{fromWords(b, loc, type, words)};
+      branchRarely(b, loc, isAny, joined, [&] {
+        Value piece =
+            fromWords(b, loc, type,
+                      loadRagged(b, loc, RaggedPiece{pointer, count, 0}, how, fillBits, readOnly));
+        SmallVector<Value> chosen(joined.begin(), joined.end());
+        for (auto [number, mine] : llvm::enumerate(is)) {
+          Value &own = chosen[group + number * groups];
+          own = selectPiece(b, loc, mine, piece, own);
+        }
+        return chosen;
       });
-      for (auto [number, mine] : llvm::enumerate(is)) {
-        Value &own = joined[group + number * groups];
-        own = selectPiece(b, loc, mine, piece, own);
-      }
     }
     return joined;
   });
