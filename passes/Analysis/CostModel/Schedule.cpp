@@ -106,7 +106,7 @@ static int64_t getConsumerRegisters(int64_t warps, int64_t blocks, const TargetL
 /// tiles.
 static void limitRegisters(Resources &found) {
   found.spilled = std::max<int64_t>(0, found.registers - found.registerLimit);
-  if (found.spilled > found.registerLimit / (found.bulkCopies ? 20 : 32) && found.reason.empty())
+  if (found.spilled > found.registerLimit / (found.bulkCopies ? 16 : 32) && found.reason.empty())
     found.reason = "a thread needs about " + std::to_string(found.registers) +
                    " registers and gets " + std::to_string(found.registerLimit);
 }
