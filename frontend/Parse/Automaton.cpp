@@ -138,7 +138,11 @@ AutomatonBuilder::getRanges(const atn::Transition *edge) {
   }
   default:
     for (size_t byte = 0; byte <= size_t(lastByte); ++byte)
-      if (edge->matches(byte, antlr4::Lexer::MIN_CHAR_VALUE, antlr4::Lexer::MAX_CHAR_VALUE))
+      if (!edge->matches(byte, antlr4::Lexer::MIN_CHAR_VALUE, antlr4::Lexer::MAX_CHAR_VALUE))
+        continue;
+      else if (!found->second.empty() && found->second.back().second + 1 == byte)
+        found->second.back().second = byte;
+      else
         found->second.push_back({byte, byte});
   }
   return found->second;
@@ -146,36 +150,43 @@ AutomatonBuilder::getRanges(const atn::Transition *edge) {
 
 /// `number` and `addState` may move places, states and their members: copies and indices are used,
 /// no references across them.
+/// Bytes between two ends of edges go to the same places, so that each such interval is asked once.
 void AutomatonBuilder::addEdges(size_t state) {
-  std::array<Places, 256> targets; // by byte
+  struct Edge {
+    size_t first, last;
+    unsigned target;
+  };
+  std::vector<Edge> edges;
+  std::vector<size_t> begins; // of the intervals
   for (unsigned each : Places(statePlaces[state])) {
     Place from = places[each];
+    if (from.first->getStateType() == atn::ATNState::RULE_STOP)
+      continue;
     for (const atn::Transition *edge : from.first->transitions) {
-      if (from.first->getStateType() == atn::ATNState::RULE_STOP)
-        continue;
       const auto &ranges = getRanges(edge);
       if (ranges.empty())
         continue;
       unsigned target = number({edge->target, from.second});
-      for (auto [first, last] : ranges)
-        for (size_t byte = first; byte <= last; ++byte)
-          targets[byte].push_back(target);
+      for (auto [first, last] : ranges) {
+        edges.push_back({first, last, target});
+        llvm::append_values(begins, first, last + 1);
+      }
     }
   }
-  for (size_t byte = 0; byte < targets.size(); ++byte) {
-    if (targets[byte].empty())
-      continue;
-    if (byte && targets[byte] == targets[byte - 1]) { // mostly so: ranges of letters
-      out.states[state].next[byte] = out.states[state].next[byte - 1];
-      continue;
-    }
+  llvm::sort(begins);
+  begins.erase(llvm::unique(begins), begins.end());
+  for (auto [i, begin] : llvm::enumerate(begins)) {
     Places members;
-    for (unsigned each : targets[byte])
-      llvm::append_range(members, closure(each));
+    for (const Edge &edge : edges)
+      if (edge.first <= begin && begin <= edge.last)
+        llvm::append_range(members, closure(edge.target));
+    if (members.empty())
+      continue;
     llvm::sort(members);
     members.erase(llvm::unique(members), members.end());
     uint16_t next = addState(members);
-    out.states[state].next[byte] = next;
+    std::fill(out.states[state].next.begin() + begin,
+              out.states[state].next.begin() + begins[i + 1], next);
   }
 }
 

@@ -51,12 +51,21 @@ Number divideModerate(Number a, Number d, Machine machine) {
 static constexpr uint64_t bitsOfPower(int exponent) { return uint64_t(exponent + 127) << 23; }
 
 namespace {
-/// Quotients, and tests of which one is true of each that may be wrong. Tests of a kind stand side
-/// by side: those of all elements then become one of their largest or smallest.
+
+/// A kind of quotient that may be wrong: where the bits of `value` are at least, or below, `limit`.
+struct Doubt {
+  Number value;
+  int64_t limit;
+  bool isBelow = false;
+};
+
+/// Quotients, and what tells of each that may be wrong. One test of the largest or smallest element
+/// stands for the tests of all.
 struct Quotients {
   Number value;
-  SmallVector<Number> doubts;
+  SmallVector<Doubt> doubts;
 };
+
 } // namespace
 
 /// 1 / d. Right where d and its reciprocal are normal.
@@ -64,8 +73,7 @@ static Quotients invert(Number d) {
   Number r = approximateReciprocal(d);
   // Twice the bits: without the sign.
   Number doubled = shiftLeft(toBits(d), 1) - int64_t(2 * bitsOfPower(-126));
-  Number doubtful = compare(arith::CmpIPredicate::uge, doubled,
-                            doubled.like(int64_t(2 * (bitsOfPower(126) - bitsOfPower(-126)))));
+  Doubt doubtful{doubled, int64_t(2 * (bitsOfPower(126) - bitsOfPower(-126)))};
   return {fma(fma(-d, r, d.like(1.0)), r, r), {doubtful}};
 }
 
@@ -77,30 +85,37 @@ static Quotients divide(Number a, Number d) {
   r = fma(fma(-d, r, d.like(1.0)), r, r);
   Number q = a * r;
   q = fma(-r, fma(d, q, -a), q); // in this form -0 / d stays -0
-  Number divisor = toBits(d) - int64_t(bitsOfPower(leastDivisor));
-  Number wrong =
-      compare(arith::CmpIPredicate::uge, divisor,
-              divisor.like(int64_t(bitsOfPower(mostDivisor) - bitsOfPower(leastDivisor))));
+  Doubt wrong{toBits(d) - int64_t(bitsOfPower(leastDivisor)),
+              int64_t(bitsOfPower(mostDivisor) - bitsOfPower(leastDivisor))};
   // Twice the bits, less one: 0 becomes the largest number.
-  Number dividend = shiftLeft(toBits(a), 1) - 1;
-  Number tiny = compare(arith::CmpIPredicate::ult, dividend,
-                        dividend.like(int64_t(2 * bitsOfPower(leastDividend) - 1)));
-  Number quotient = shiftLeft(toBits(q), 1);
-  Number infinite =
-      compare(arith::CmpIPredicate::uge, quotient, quotient.like(int64_t(2 * bitsOfPower(128))));
+  Doubt tiny{shiftLeft(toBits(a), 1) - 1, int64_t(2 * bitsOfPower(leastDividend) - 1),
+             /*isBelow=*/true};
+  Doubt infinite{shiftLeft(toBits(q), 1), int64_t(2 * bitsOfPower(128))};
   return {q, {wrong, tiny, infinite}};
+}
+
+/// True if the doubt is about any element.
+static Value concernsAny(const Doubt &doubt) {
+  ImplicitLocOpBuilder &b = doubt.value.at();
+  auto get = [&](int64_t i) -> Value {
+    return vector::ExtractOp::create(b, doubt.value.get(), ArrayRef<int64_t>{i});
+  };
+  Value most = get(0);
+  for (int64_t i = 1; i < cast<VectorType>(doubt.value.get().getType()).getNumElements(); ++i)
+    most = doubt.isBelow ? Value(arith::MinUIOp::create(b, most, get(i)))
+                         : Value(arith::MaxUIOp::create(b, most, get(i)));
+  Number extreme = doubt.value.make(most);
+  return compare(doubt.isBelow ? arith::CmpIPredicate::ult : arith::CmpIPredicate::uge, extreme,
+                 extreme.like(doubt.limit))
+      .get();
 }
 
 static Value divideGroup(ImplicitLocOpBuilder &b, Value a, Value d) {
   Number divisor(b, d);
   Quotients quotients = isOne(a) ? invert(divisor) : divide(Number(b, a), divisor);
   Value any;
-  for (Number doubt : quotients.doubts) {
-    Value some;
-    for (int64_t i = 0; i < cast<VectorType>(a.getType()).getNumElements(); ++i) {
-      Value one = vector::ExtractOp::create(b, doubt.get(), ArrayRef<int64_t>{i});
-      some = some ? Value(arith::OrIOp::create(b, some, one)) : one;
-    }
+  for (const Doubt &doubt : quotients.doubts) {
+    Value some = concernsAny(doubt);
     any = any ? Value(arith::OrIOp::create(b, any, some)) : some;
   }
   auto branch = scf::IfOp::create(

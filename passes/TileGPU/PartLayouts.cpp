@@ -41,21 +41,45 @@ static bool isReducedAlong(Value value, unsigned axis, unsigned depth = 0) {
   });
 }
 
-static std::optional<Parts> getParts(Value value, unsigned depth) {
+namespace {
+
+/// Values that were found to lead nowhere, with the fewest steps to each: a value that feeds itself
+/// by several ways, as x * x does, is looked at once.
+class DeadEnds {
+public:
+  bool contains(Value value, unsigned depth) const {
+    auto found = steps.find(value);
+    return found != steps.end() && found->second <= depth;
+  }
+  void add(Value value, unsigned depth) { steps[value] = depth; }
+
+private:
+  llvm::SmallDenseMap<Value, unsigned> steps; // looked up only
+};
+
+} // namespace
+
+static std::optional<Parts> getParts(Value value, unsigned depth, DeadEnds &dead) {
+  if (dead.contains(value, depth))
+    return std::nullopt;
   for (Operation *user : value.getUsers()) {
     if (auto reshape = dyn_cast<ReshapeOp>(user)) {
       std::optional<Parts> parts = getSplit(reshape);
       if (parts && isReducedAlong(reshape, parts->dim))
         return parts;
     } else if (isElementwise(user) && depth < mostSteps) {
-      if (auto parts = getParts(user->getResult(0), depth + 1))
+      if (auto parts = getParts(user->getResult(0), depth + 1, dead))
         return parts;
     }
   }
+  dead.add(value, depth);
   return std::nullopt;
 }
 
-std::optional<Parts> tile::gpu::getParts(LoadOp load) { return ::getParts(load.getResult(), 0); }
+std::optional<Parts> tile::gpu::getParts(LoadOp load) {
+  DeadEnds dead;
+  return ::getParts(load.getResult(), 0, dead);
+}
 
 LinearLayout tile::gpu::holdParts(ArrayRef<int64_t> extents, const LinearLayout &part) {
   SmallVector<Coord> registers(part.getBases(InDim::Register));
@@ -67,19 +91,23 @@ LinearLayout tile::gpu::holdParts(ArrayRef<int64_t> extents, const LinearLayout 
   return LinearLayout(extents, registers, part.getBases(InDim::Lane), part.getBases(InDim::Warp));
 }
 
-static std::optional<int64_t> getScannedAxis(Value value, unsigned depth) {
+static std::optional<int64_t> getScannedAxis(Value value, unsigned depth, DeadEnds &dead) {
+  if (dead.contains(value, depth))
+    return std::nullopt;
   for (Operation *user : value.getUsers()) {
     if (auto scan = dyn_cast<ScanOp>(user))
       return scan.getAxis();
     if (isElementwise(user) && depth < mostSteps)
-      if (auto axis = getScannedAxis(user->getResult(0), depth + 1))
+      if (auto axis = getScannedAxis(user->getResult(0), depth + 1, dead))
         return axis;
   }
+  dead.add(value, depth);
   return std::nullopt;
 }
 
 std::optional<int64_t> tile::gpu::getScannedAxis(LoadOp load) {
-  return ::getScannedAxis(load.getResult(), 0);
+  DeadEnds dead;
+  return ::getScannedAxis(load.getResult(), 0, dead);
 }
 
 namespace {
