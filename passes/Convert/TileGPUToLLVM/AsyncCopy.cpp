@@ -12,6 +12,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
+#include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"
 #include "passes/Convert/TileGPUToLLVM/RotatedRows.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 
@@ -21,7 +22,14 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-namespace {} // namespace
+/// cp.async up to its addresses.
+/// 16 bytes go past the first-level cache, which has nothing to gain from what is read once.
+static std::string getCopyInstruction(unsigned bytes, std::optional<StringRef> cache) {
+  return std::string("cp.async.") + (bytes == 16 ? "cg" : "ca") + ".shared.global" +
+         (cache == StringRef("keep") ? ".L2::cache_hint"
+          : bytes == 16              ? ".L2::128B"
+                                     : "");
+}
 
 void tile::gpu::copyPiece(OpBuilder &builder, Location loc, Value target, Value source,
                           unsigned bytes, Value exists, Value when,
@@ -33,13 +41,8 @@ void tile::gpu::copyPiece(OpBuilder &builder, Location loc, Value target, Value 
     constraints += std::string(",") + constraint;
     return "$" + std::to_string(operands.size() - 1);
   };
-  // 16 bytes go past the first-level cache, which has nothing to gain from what is read once.
   bool keeps = cache == StringRef("keep");
-  std::string code = std::string("cp.async.") + (bytes == 16 ? "cg" : "ca") + ".shared.global" +
-                     (keeps         ? ".L2::cache_hint"
-                      : bytes == 16 ? ".L2::128B"
-                                    : "") +
-                     " [$0], [$1], " + std::to_string(bytes);
+  std::string code = getCopyInstruction(bytes, cache) + " [$0], [$1], " + std::to_string(bytes);
   if (exists) {
     Value size = arith::SelectOp::create(builder, loc, exists, constantI32(builder, loc, bytes),
                                          constantI32(builder, loc, 0));
@@ -108,6 +111,63 @@ void copyElements(OpBuilder &builder, Location loc, ArrayRef<Element> elements) 
         "r,h,b,~{memory}");
 }
 
+/// Whether pieces of `width` elements of each thread lie side by side in both memories.
+bool hasPieces(GlobalAccess<AsyncCopyOp> &access, const SharedAccess &places, AsyncCopyOp op,
+               unsigned width) {
+  Type element = access.getElement();
+  unsigned fastest = getVectorWidth(op, fastestName);
+  if (isNibble(element) || !op->hasAttr(fastestName) || !access.canCount(fastest))
+    return false;
+  unsigned bits = getStoredType(element).getIntOrFloatBitWidth(), bytes = width * bits / 8;
+  if (!isRagged(bits, width))
+    return false;
+  for (uint32_t image : places.getThreadImages())
+    if (image % bytes)
+      return false;
+  for (unsigned reg = 0; reg < access.getTileLayout().getNumRegisters(); ++reg) {
+    unsigned first = reg - reg % width;
+    if (places.getOffset(first) % bytes ||
+        places.getOffset(reg) != places.getOffset(first) + (reg - first) * bits / 8 ||
+        access.distance(first, reg, fastest) != reg - first)
+      return false;
+  }
+  return true;
+}
+
+/// All pieces of a thread, each of `wide` elements, by copies of `width`, or by registers.
+void copyPieces(OpBuilder &builder, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &access,
+                const SharedAccess &places, Value memory, unsigned wide, unsigned width,
+                Value when) {
+  Location loc = op.getLoc();
+  RaggedAccess how;
+  how.bits = getStoredType(access.getElement()).getIntOrFloatBitWidth();
+  how.words = wide * how.bits / 32;
+  RaggedCopy copy;
+  copy.when = when;
+  unsigned bytes = width * how.bits / 8;
+  if (bytes >= leastPiece) {
+    copy.bytes = bytes;
+    copy.exist = !access.exists(0);
+    copy.instruction = getCopyInstruction(bytes, op.getCache());
+    if (op.getCache() == StringRef("keep"))
+      copy.policy = createCachePolicy(builder, loc, *op.getCache());
+  }
+  SharedAddresses addresses(builder, loc, memory, places.getThreadImages());
+  llvm::SmallDenseSet<uint32_t> seen; // registers may repeat an earlier one's element
+  SmallVector<RaggedPiece> pieces;
+  SmallVector<Value> targets;
+  unsigned first = 0;
+  for (unsigned reg = 0; reg < access.getTileLayout().getNumRegisters(); reg += wide) {
+    if (!seen.insert(places.getOffset(reg)).second)
+      continue;
+    // What is loaded must not be read where nothing is copied.
+    addRaggedPiece(pieces, first, access, getVectorWidth(op, fastestName), reg,
+                   copy.bytes ? Value() : when);
+    targets.push_back(sharedAddress(builder, loc, addresses.get(places.getOffset(reg))));
+  }
+  copyRagged(builder, loc, pieces, how, targets, copy);
+}
+
 struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
   using OpConversionPattern::OpConversionPattern;
   using OneToNOpAdaptor = OpConversionPattern::OneToNOpAdaptor;
@@ -132,7 +192,15 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
       return success();
     }
     bool fills = isInFill(op);
+    unsigned proven = std::min(getVectorWidth(op), count),
+             wide = std::min(getVectorWidth(op, vectorIfName), count);
+    // Narrow ways are most of a kernel's code: LLVM sees one statement for several pieces. The
+    // producer's warps have too few registers for that.
+    bool joins = !own && !mask && !fills && hasPieces(access, places, op, wide);
     auto copyAll = [&](unsigned width) {
+      if (joins && width < wide)
+        return copyPieces(rewriter, op, access, places, adaptor.getMemory().front(), wide, width,
+                          when);
       auto makeAddresses = [&] {
         return SharedAddresses(rewriter, loc, adaptor.getMemory().front(),
                                places.getThreadImages());
@@ -179,8 +247,6 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
       }
       copyPending();
     };
-    unsigned proven = std::min(getVectorWidth(op), count),
-             wide = std::min(getVectorWidth(op, vectorIfName), count);
     OpBuilder::InsertionGuard guard(rewriter);
     // The widest pieces that rows allow. Where single elements would go by way of registers, rows
     // of 8 or 4 bytes take two or four times the copies instead; where products are by mma.sync,
@@ -190,11 +256,11 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     unsigned least = byRegisters && target && target->has(Feature::Wgmma)
                          ? std::max(1u, leastPiece / elementBytes)
                          : wide;
-    for (; wide > proven && wide >= least; wide /= 2) {
-      Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
+    for (unsigned width = wide; width > proven && width >= least; width /= 2) {
+      Value condition = access.canVectorize(width, getVectorWidth(op, fastestName));
       auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
       rewriter.setInsertionPointToStart(branch.thenBlock());
-      copyAll(wide);
+      copyAll(width);
       rewriter.setInsertionPointToStart(branch.elseBlock());
     }
     copyAll(proven);

@@ -1,5 +1,6 @@
 // convert-tile-gpu-to-vector: kernels become functions of one thread, tiles become vectors of its
 // registers.
+#include "passes/Convert/TileGPUToLLVM/GlobalAccess.h"
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "passes/Convert/TileGPUToLLVM/LaneSelects.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
@@ -16,6 +17,7 @@
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tile {
 #define GEN_PASS_DEF_CONVERTTILEGPUTOVECTOR
@@ -98,6 +100,22 @@ LogicalResult checkLayouts(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// Says of where accesses begin whether it is never below 0, for what loops count is not seen any
+/// more while loops are converted (isNonNegative).
+void markStarts(ModuleOp module) {
+  auto mark = [](ValueRange starts) {
+    for (Value start : starts)
+      if (Operation *op = start.getDefiningOp();
+          op && !op->hasTrait<OpTrait::ConstantLike>() && isNonNegative(start))
+        op->setAttr(nonNegativeName, UnitAttr::get(op->getContext()));
+  };
+  module.walk([&](Operation *op) {
+    llvm::TypeSwitch<Operation *>(op)
+        .Case<LoadOp, StoreOp, GatherOp, ScatterOp, AtomicOp, AsyncCopyOp>(
+            [&](auto access) { mark(access.getStarts()); });
+  });
+}
+
 struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTileGPUToVector> {
   using Base::Base;
 
@@ -113,6 +131,7 @@ struct ConvertTileGPUToVector : tile::impl::ConvertTileGPUToVectorBase<ConvertTi
       if (failed(makeKernelFunction(kernel)))
         return signalPassFailure();
     declareSharedMemory(module);
+    markStarts(module);
 
     // Rings and slots convert to several values, hence OneToNOpAdaptor in the patterns that use
     // them.

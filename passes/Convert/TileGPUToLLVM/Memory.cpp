@@ -44,11 +44,18 @@ bool tile::gpu::isNonNegative(Value value, unsigned depth) {
   // Deep enough for an index computed from a program's number and a loop's variable.
   if (depth > 6)
     return false;
-  // A loop counts up: a step is positive in scf.for.
+  // A loop counts up: a step is positive in scf.for. So does what each trip adds to.
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast_if_present<scf::ForOp>(argument.getOwner()->getParentOp());
-    return loop && argument == loop.getInductionVar() &&
-           isNonNegative(loop.getLowerBound(), depth + 1);
+    if (!loop)
+      return false;
+    if (argument == loop.getInductionVar())
+      return isNonNegative(loop.getLowerBound(), depth + 1);
+    OpOperand *first = loop.getTiedLoopInit(argument),
+              *next = loop.getTiedLoopYieldedValue(argument);
+    auto sum = next->get().getDefiningOp<arith::AddIOp>();
+    return sum && value.getType().isIndex() && sum.getLhs() == argument &&
+           isNonNegative(sum.getRhs(), depth + 1) && isNonNegative(first->get(), depth + 1);
   }
   Operation *op = value.getDefiningOp();
   if (op->hasAttr(nonNegativeName))
@@ -285,23 +292,6 @@ static unsigned countNeighbourLanes(const LinearLayout &layout, unsigned dim, un
   return lanes;
 }
 
-/// Adds the piece that begins with register `reg`; `first` is the register that the last pieces
-/// count from.
-/// A piece on the same line as the one before shares its address and count, moved by a known
-/// distance; all others compute their own.
-template <typename Op>
-static void addRaggedPiece(SmallVectorImpl<RaggedPiece> &pieces, unsigned &first,
-                           GlobalAccess<Op> &access, Op op, unsigned reg, Value condition = {}) {
-  unsigned fastest = getVectorWidth(op, fastestName);
-  if (!pieces.empty())
-    if (auto distance = access.distance(first, reg, fastest)) {
-      pieces.push_back({pieces.back().pointer, pieces.back().count, *distance});
-      return;
-    }
-  first = reg;
-  pieces.push_back({access.address(reg), access.count(reg, fastest, condition)});
-}
-
 namespace {
 
 /// Loads, and gathers: these are of tiles only.
@@ -480,7 +470,7 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     SmallVector<RaggedPiece> pieces;
     unsigned first = 0;
     for (unsigned r = 0; r < count; r += width)
-      addRaggedPiece(pieces, first, access, op, r);
+      addRaggedPiece(pieces, first, access, getVectorWidth(op, fastestName), r);
     RaggedAccess how;
     how.bits = bits;
     how.words = words;
@@ -614,7 +604,7 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
       for (unsigned r = 0; r < count; r += wide) {
         if (isRepeated(r))
           continue;
-        addRaggedPiece(pieces, first, access, op, r, owner);
+        addRaggedPiece(pieces, first, access, getVectorWidth(op, fastestName), r, owner);
         for (unsigned w = r / wide * words; w < (r / wide + 1) * words; ++w)
           values.push_back(
               vector::ExtractOp::create(rewriter, loc, packed, ArrayRef<int64_t>{int64_t(w)}));

@@ -14,7 +14,8 @@
 //   windows        |  of lane l   | of lane l + 1|
 //
 // What no window of its lanes holds whole, as the first and the last elements of a row, is stored
-// element by element.
+// element by element. A copy to shared memory takes parts of 8 or 4 bytes where rows allow them,
+// else it loads elements and stores whole words.
 //
 // Beside the one instruction that an aligned row takes all of this is most of a kernel's code and
 // of the time that it takes to compile, for a case that few launches meet. So the pieces of a line
@@ -404,6 +405,68 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
       storeWindow(text, pieces[p], p, text.lines - 1, words, instruction, access.lanes);
     else
       storeElements(text, pieces[p], text.lines - 1, words, instruction, /*ranged=*/false);
+  }
+  inlinePTX(builder, loc, {}, text.operands, text.head + text.body + "}",
+            text.constraints + ",~{memory}");
+}
+
+//===--- Copies to shared memory ------------------------------------------===//
+
+/// Words of each piece to shared memory.
+static void storeWords(OpBuilder &builder, Location loc, ArrayRef<Value> words, Value target,
+                       Value when) {
+  SmallVector<Value> operands{target};
+  std::string constraints = "r", guard;
+  for (Value word : words) {
+    operands.push_back(word);
+    constraints += ",r";
+  }
+  if (when) {
+    operands.push_back(when);
+    constraints += ",b";
+    guard = name("@$", operands.size() - 1) + " ";
+  }
+  inlinePTX(builder, loc, {}, operands,
+            guard + name("st.shared.v", words.size()) + ".b32 [$0], " + list("$", 1, words.size()) +
+                ";",
+            constraints + ",~{memory}");
+}
+
+void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiece> pieces,
+                           const RaggedAccess &access, ArrayRef<Value> targets,
+                           const RaggedCopy &copy) {
+  while (pieces.size() > mostPieces) {
+    copyRagged(builder, loc, pieces.take_front(mostPieces), access, targets.take_front(mostPieces),
+               copy);
+    pieces = pieces.drop_front(mostPieces);
+    targets = targets.drop_front(mostPieces);
+  }
+  if (!copy.bytes) {
+    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    SmallVector<Value> words = loadRagged(builder, loc, pieces, access, zero, /*readOnly=*/false);
+    for (auto [i, target] : llvm::enumerate(targets))
+      storeWords(builder, loc, ArrayRef(words).slice(i * access.words, access.words), target,
+                 copy.when);
+    return;
+  }
+  Statement text(access.bits, access.words, 0);
+  text.head += ".reg .b32 z; ";
+  std::string guard = copy.when ? "@" + text.take(copy.when, "b") + " " : "",
+              policy = copy.policy ? ", " + text.take(copy.policy, "l") : "";
+  for (unsigned p = 0; p < pieces.size(); ++p) {
+    text.begin(pieces, p);
+    std::string target = text.take(targets[p], "r");
+    for (unsigned at = 0; at < 4 * access.words; at += copy.bytes) {
+      unsigned distance = pieces[p].distance + 8 * at / access.bits;
+      std::string source = text.place(text.lines - 1, distance), size;
+      if (!copy.exist) {
+        text.test(distance);
+        text.body += name("selp.b32 z, ", copy.bytes) + ", 0, q; ";
+        size = ", z";
+      }
+      text.body += guard + copy.instruction + " [" + target + name("+", at) + "], " + source +
+                   name(", ", copy.bytes) + size + policy + "; ";
+    }
   }
   inlinePTX(builder, loc, {}, text.operands, text.head + text.body + "}",
             text.constraints + ",~{memory}");

@@ -61,6 +61,37 @@ llvm::SmallVector<mlir::Value> loadWrapped(mlir::OpBuilder &builder, mlir::Locat
 void storeRagged(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<RaggedPiece> pieces,
                  const RaggedAccess &access, llvm::ArrayRef<mlir::Value> values);
 
+/// How pieces are copied to shared memory.
+struct RaggedCopy {
+  unsigned bytes = 0;      ///< that one instruction copies: 4 or 8; 0: elements go by registers
+  bool exist = false;      ///< all elements do
+  mlir::Value when;        ///< i1: whether anything is copied; null: it is
+  std::string instruction; ///< up to the addresses
+  mlir::Value policy;      ///< its last operand, an i64; null: none
+};
+
+/// Copies the pieces to `targets`, 32-bit addresses in shared memory at multiples of a piece's
+/// bytes. What does not exist is 0 there.
+void copyRagged(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<RaggedPiece> pieces,
+                const RaggedAccess &access, llvm::ArrayRef<mlir::Value> targets,
+                const RaggedCopy &copy);
+
+/// Adds the piece that begins with register `reg` of a GlobalAccess along dimension `fastest`;
+/// `first` is the register that the last pieces count from.
+/// A piece on the same line as the one before shares its address and count, moved by a known
+/// distance; all others compute their own.
+template <typename Access>
+void addRaggedPiece(llvm::SmallVectorImpl<RaggedPiece> &pieces, unsigned &first, Access &access,
+                    unsigned fastest, unsigned reg, mlir::Value condition = {}) {
+  if (!pieces.empty())
+    if (auto distance = access.distance(first, reg, fastest)) {
+      pieces.push_back({pieces.back().pointer, pieces.back().count, *distance});
+      return;
+    }
+  first = reg;
+  pieces.push_back({access.address(reg), access.count(reg, fastest, condition)});
+}
+
 } // namespace tile::gpu
 
 #endif
