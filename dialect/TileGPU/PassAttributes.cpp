@@ -28,6 +28,7 @@ static bool isConversion(Operation *op) { return isa<ConvertLayoutOp>(op); }
 static bool isProductOfLoop(Operation *op) {
   return isa<WgmmaOp>(op) && isa_and_nonnull<LoopLikeOpInterface>(op->getParentOp());
 }
+static bool isMerge(Operation *op) { return isa<PartArriveOp, PartCombineOp>(op); }
 static bool isReduceBy(Operation *op) { return isa<ReduceByOp>(op); }
 
 static bool isTarget(Attribute value) { return isa<TargetAttr>(value); }
@@ -56,7 +57,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   target, processors                               Compiler::elaborate
 //   store_parts                                      Compiler::emitCubin
 //   split_parts, split_programs, split_ahead,
-//     split_cluster                                  tile-gpu-split-loops
+//     split_cluster, every                           tile-gpu-split-loops
 //   exact_products                                   tile-gpu-fuse-exact-products
 //   padded_extents                                   tile-gpu-pad-extents
 //   num_warps                                        tile-gpu-assign-layouts
@@ -105,6 +106,7 @@ static const AttributeSpec specs[] = {
     {splitProgramsName, isNumber<1>, positive, isKernelOrFunction, both},
     {splitAheadName, isUnit, unit, isKernelOrFunction, both},
     {splitClusterName, isUnit, unit, isKernelOrFunction, both},
+    {everyName, isNumber<2>, "an i64 of at least 2", isMerge, "a part_arrive or part_combine"},
     {scratchBytesName, isNumber<1>, positive, isFunction, aFunction},
     {scratchArgumentName, isNumber<0>, notNegative, isFunction, aFunction},
     {producerThreadsName, isNumber<1>, positive, isKernelOrFunction, both},

@@ -11,6 +11,7 @@ CASES = [
     Case("M=65 N=72 K=1000", T="f16", SPLIT=8),
     Case("M=64 N=64 K=64", T="f16", SPLIT=1),
     Case("M=5 N=16 K=136", T="bf16", SPLIT=16),
+    Case("M=70 N=72 K=3000", T="bf16", SPLIT=32),
 ]
 
 

@@ -31,6 +31,38 @@ auto countParts(Math math, typename Math::Value programs, int64_t wanted, int64_
   return math.max(one, math.min(parts, math.constant(most)));
 }
 
+/// Of `parts` states with so many words in a thread, how many the last part to arrive reads at
+/// once: their latencies overlap, and all words of a thread together are no more than registers
+/// allow.
+inline int64_t countStatesAhead(int64_t words, int64_t parts) {
+  constexpr int64_t fewWords = 128;
+  return std::clamp<int64_t>(fewWords / std::max<int64_t>(words, 1) - 1, 1,
+                             std::max<int64_t>(parts - 1, 1));
+}
+
+/// How often it waits for some of them, one after the other.
+inline int64_t countMergeRounds(int64_t words, int64_t parts) {
+  int64_t ahead = countStatesAhead(words, parts);
+  return (parts - 1 + ahead - 1) / ahead;
+}
+
+/// Into how many groups, as large as each other, parts of a known number are merged first, each by
+/// its last part to arrive, all at once; 1: the last part of all merges them. A second merge costs
+/// what stores, a count and a latency of L2 take, as long as `perLevel` rounds.
+inline int64_t countPartGroups(int64_t words, int64_t parts) {
+  constexpr int64_t perLevel = 3;
+  int64_t best = 1, least = countMergeRounds(words, parts);
+  for (int64_t groups = 2; groups < parts; ++groups) {
+    if (parts % groups)
+      continue;
+    int64_t rounds =
+        countMergeRounds(words, parts / groups) + countMergeRounds(words, groups) + perLevel;
+    if (rounds < least)
+      best = groups, least = rounds;
+  }
+  return best;
+}
+
 /// Integers of the compiler's own, none negative.
 struct IntegerMath {
   using Value = int64_t;

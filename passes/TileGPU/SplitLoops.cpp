@@ -20,6 +20,7 @@
 // tile follow each other in scratch memory: record = tile * parts + part. The order of the merge
 // does not depend on the order of arrival, so results have the same bits each time.
 #include "dialect/AttributeNames.h"
+#include "dialect/ProductNames.h"
 #include "dialect/Tile/Accumulation.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Convert/Reduction.h"
@@ -339,17 +340,59 @@ private:
     kernel->setAttr(splitClusterName, b.getUnitAttr());
   }
 
+  /// Continues where `condition` is true; returns the end of that branch.
+  Operation *enter(Value condition) {
+    auto branch = scf::IfOp::create(b, loc, condition, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    return branch.thenBlock()->getTerminator();
+  }
+
+  /// Many parts are merged in groups first, each by its last part to arrive; the last of these
+  /// merges what the groups have left. Then the last part of all reads fewer states, and nobody
+  /// waits for anybody, as before. Returns the merged sums, where the program is the last.
+  SmallVector<Value> mergeGroups(ArrayRef<Value> partials, int64_t groups) {
+    int64_t each = parts / groups;
+    Value group = arith::DivUIOp::create(b, loc, part, constant(each)),
+          member = arith::RemUIOp::create(b, loc, part, constant(each));
+    Value begin =
+        arith::AddIOp::create(b, loc, first, arith::MulIOp::create(b, loc, group, constant(each)));
+    enter(PartArriveOp::create(b, loc, b.getI1Type(), partials, begin, member, constant(each)));
+    SmallVector<Value> sums = combine(partials, begin, each);
+    auto arrive = PartArriveOp::create(b, loc, b.getI1Type(), sums, first, group, constant(groups));
+    arrive->setAttr(everyName, b.getI64IntegerAttr(each));
+    enter(arrive);
+    return toResults(combine(sums, first, groups, each));
+  }
+
+  /// Registers of a thread that the states of a part take.
+  int64_t countWords(ArrayRef<Value> partials) {
+    int64_t elements = 0;
+    for (Value partial : partials)
+      elements += cast<RankedTensorType>(partial.getType()).getNumElements();
+    return llvm::divideCeil(elements, 32 * countWarps());
+  }
+
+  int64_t countWarps() {
+    auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName);
+    return requested ? requested.getInt() : 4;
+  }
+
   // All that follows moves into the branch of the last part. States go through scratch memory by
   // PartArriveOp, which also counts.
   void finishInLast(bool isStatic) {
     SmallVector<Operation *> rest = getRest();
     SmallVector<Value> partials = makePartials(); // scratch memory has tiles, by registers
-    Value isLast = arrive(partials);
-    auto last = scf::IfOp::create(b, loc, isLast, /*withElseRegion=*/false);
-    b.setInsertionPointToStart(last.thenBlock());
-    SmallVector<Value> values = isStatic ? combineAll(partials) : mergeShared(partials);
+    SmallVector<Value> values;
+    int64_t groups = isStatic ? countPartGroups(countWords(partials), parts) : 1;
+    if (groups > 1) {
+      values = mergeGroups(partials, groups);
+    } else {
+      enter(arrive(partials));
+      values = isStatic ? toResults(combine(partials, first, parts)) : mergeShared(partials);
+    }
+    Operation *end = b.getInsertionBlock()->getTerminator();
     for (Operation *op : rest)
-      op->moveBefore(last.thenBlock()->getTerminator());
+      op->moveBefore(end);
     ResultRange results = split.merge ? split.merge->getResults() : loop.getResults();
     // Uses in what follows alone: PartArriveOp keeps the loop's own results.
     for (auto [value, result] : llvm::zip(values, results))
@@ -406,14 +449,23 @@ private:
     return ReduceOp::create(b, loc, type, ReduceKind::Max, tile, IntegerAttr());
   }
 
-  SmallVector<Value> combineAll(ArrayRef<Value> partials) {
+  /// The sums of `number` parts whose first record is `begin`, each `every` records apart.
+  SmallVector<Value> combine(ArrayRef<Value> partials, Value begin, int64_t number,
+                             int64_t every = 1) {
     SmallVector<int32_t> kinds =
         llvm::map_to_vector(split.kinds, [](ReduceKind kind) { return int32_t(kind); });
-    auto totals = PartCombineOp::create(b, loc, TypeRange(ValueRange(partials)), partials, first,
-                                        parts, b.getDenseI32ArrayAttr(kinds));
+    auto totals = PartCombineOp::create(b, loc, TypeRange(ValueRange(partials)), partials, begin,
+                                        number, b.getDenseI32ArrayAttr(kinds));
+    if (every > 1)
+      totals->setAttr(everyName, b.getI64IntegerAttr(every));
+    return SmallVector<Value>(totals.getResults());
+  }
+
+  /// Tiles as the results of the loop.
+  SmallVector<Value> toResults(ArrayRef<Value> tiles) {
     SmallVector<Value> values;
-    for (auto [total, result] : llvm::zip(totals.getResults(), loop.getResults()))
-      values.push_back(fromTile(total, result.getType()));
+    for (auto [tile, result] : llvm::zip(tiles, loop.getResults()))
+      values.push_back(fromTile(tile, result.getType()));
     return values;
   }
 
@@ -470,11 +522,8 @@ private:
     int64_t elements = 0;
     for (Value partial : partials)
       elements += cast<RankedTensorType>(partial.getType()).getNumElements();
-    int64_t warps = 4;
-    if (auto requested = kernel->getAttrOfType<IntegerAttr>(requestedWarpsName))
-      warps = requested.getInt();
     constexpr int64_t registers = 64;
-    return std::clamp<int64_t>(registers * 32 * warps / elements, 1, 16);
+    return std::clamp<int64_t>(registers * 32 * countWarps() / elements, 1, 16);
   }
 
   /// The states of all busy parts, merged in their order.

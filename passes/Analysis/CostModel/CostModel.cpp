@@ -9,6 +9,7 @@
 //
 //   time = (norm of power 4 of memory, L2 and the largest of the others) + launch
 #include "passes/Analysis/CostModel/CostModel.h"
+#include "passes/TileGPU/PartCount.h"
 #include "target/LoadLatency.h"
 
 #include <algorithm>
@@ -192,15 +193,18 @@ double Estimator::getSharingTime(double perProcessor) const {
       bytes += double(loop.stateBytes);
     return perProcessor * (meetingTime + bytes / meetingRate);
   }
-  // As many parts at once as Part.cpp reads, by one multiprocessor.
-  constexpr double wordsUnderWay = 128, wordBytes = 4, warpThreads = 32;
+  // As many parts at once as Part.cpp reads, by one multiprocessor; many of them in groups first.
+  constexpr double wordBytes = 4, warpThreads = 32;
   double rate = target.cache / double(target.processors) * 1e3;
-  double words = getSumBytes() / (wordBytes * warpThreads * double(resources.warps));
-  double ahead = std::max(1.0, std::floor(wordsUnderWay / std::max(words, 1.0)) - 1);
-  double rounds = std::ceil((parts - 1) / ahead);
+  auto words = int64_t(getSumBytes() / (wordBytes * warpThreads * double(resources.warps)));
+  auto merge = [&](int64_t states) {
+    return sharingTime + double(states) * getSumBytes() / rate +
+           double(gpu::countMergeRounds(words, states) - 1) * roundTime;
+  };
+  int64_t groups = gpu::countPartGroups(words, countParts());
+  double merging = groups > 1 ? merge(countParts() / groups) + merge(groups) : merge(countParts());
   double written = double(work.programs) * parts * getSumBytes() / sharingRate;
-  return written +
-         perProcessor * (sharingTime + parts * getSumBytes() / rate + (rounds - 1) * roundTime);
+  return written + perProcessor * merging;
 }
 
 /// Time of element-wise operations over that of a multiprocessor with many warps: results of one
@@ -687,6 +691,17 @@ CostEstimate Estimator::run() {
     microseconds += getSharingTime(perProcessor);
   if (work.longest > 1) // the longest program may be the last to start
     microseconds += 0.3 * (work.longest - 1) * program.chain;
+  if (getenv("TILE_COST_DEBUG"))
+    fprintf(stderr,
+            "COST {\"us\": %.3f, \"memory\": %.3f, \"L2\": %.3f, \"tensor\": %.3f, \"arith\": "
+            "%.3f, \"chain\": %.3f, \"pchain\": %.3f, \"rounds\": %.1f, \"per\": %.1f, "
+            "\"tail\": %.3f, \"share\": %.3f, \"stages\": %d, \"blocks\": %d, \"regs\": %d, "
+            "\"programs\": %.0f, \"parts\": %d, \"warps\": %d}\n",
+            microseconds, parts[0].second, parts[1].second, tensor, arithmetic, chain,
+            program.chain, rounds, perProcessor, tail,
+            countParts() > 1 ? getSharingTime(perProcessor) : 0.0, int(resources.stages),
+            int(resources.blocks), int(resources.registers), programs, int(countParts()),
+            int(resources.warps));
   microseconds *= 1 + idlePrice * std::max(0.0, 1 - programs / double(target.processors));
   microseconds += fetchTime * getCodeLength();
   microseconds *= 1 + lengthPrice * getCodeLength();

@@ -7,19 +7,24 @@
 // accesses are contiguous.
 //
 //   record of (tile, part)   | header: 128 bytes | sum 0                               | sum 1 ...
-//   part 0's header          | count: u32 | 0 .. |
+//   part 0's header          | count: u32 | count of groups: u32 | 0 .. |
 //   a sum                    | piece 0 of thread 0 .. T-1 | piece 1 of thread 0 .. T-1 | ...
+//
+// Where parts are merged in groups first, the header of a group's first part has the group's count,
+// and its record then holds the group's sums.
 //
 // The count goes 0, 1, .. parts - 1, and wraps to 0 with the last part: the header is as it was
 // before the launch, which the next launch relies on (launch/core/Scratch.h). Every layout of the
 // sums is that of the part that stores them; all parts have the same.
 #include "dialect/AttributeNames.h"
+#include "dialect/ProductNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/Reduction.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/TileGPU/PartCount.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -34,6 +39,13 @@ using namespace tile::gpu;
 namespace {
 
 constexpr int64_t headerBytes = 128;
+
+/// The record of part `part` of those that `op` merges, the first of which is `first`.
+Value getRecordOf(OpBuilder &b, Location loc, Operation *op, Value first, Value part) {
+  if (auto every = op->getAttrOfType<IntegerAttr>(everyName))
+    part = arith::MulIOp::create(b, loc, part, constantIndex(b, loc, every.getInt()));
+  return arith::AddIOp::create(b, loc, first, part);
+}
 
 /// A tile's registers as 32-bit words.
 /// In the order of registers: packed if the tile fills words, else a word for each.
@@ -246,8 +258,7 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
     Record record(op, b, op.getSums());
     if (!record.agrees)
       return op.emitError("internal: a kernel has several splits with sums of different sizes");
-    Value own =
-        record.getPointer(arith::AddIOp::create(b, loc, adaptor.getFirst(), adaptor.getPart()));
+    Value own = record.getPointer(getRecordOf(b, loc, op, adaptor.getFirst(), adaptor.getPart()));
     Value most = arith::SubIOp::create(
         b, loc, arith::IndexCastOp::create(b, loc, b.getI32Type(), adaptor.getParts()),
         constantI32(b, loc, 1));
@@ -266,6 +277,9 @@ struct LowerPartArrive : OpConversionPattern<PartArriveOp> {
       OpBuilder::InsertionGuard guard(b);
       b.setInsertionPointToStart(one.thenBlock());
       Value count = record.getPointer(adaptor.getFirst());
+      if (op->hasAttr(everyName)) // beside the count of the first group
+        count = LLVM::GEPOp::create(b, loc, count.getType(), b.getI8Type(), count,
+                                    ArrayRef<LLVM::GEPArg>{int32_t(sizeof(uint32_t))});
       Value before = inlinePTX(b, loc, b.getI32Type(), {count, most},
                                "atom.acq_rel.gpu.global.inc.u32 $0, [$1], $2;", "=r,l,r,~{memory}");
       LLVM::StoreOp::create(b, loc, before, place);
@@ -286,7 +300,7 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
     Location loc = op.getLoc();
     Record record(op, b, op.getSums());
     auto loadAll = [&](Value part) {
-      Value from = record.getPointer(arith::AddIOp::create(b, loc, adaptor.getFirst(), part));
+      Value from = record.getPointer(getRecordOf(b, loc, op, adaptor.getFirst(), part));
       SmallVector<Value> sums;
       for (unsigned i = 0; i < op.getKinds().size(); ++i)
         sums.push_back(record.load(from, i));
@@ -301,11 +315,7 @@ struct LowerPartCombine : OpConversionPattern<PartCombineOp> {
     // Part 0 is loaded even if it is the program's own: sums are added in the order of parts,
     // whoever came last.
     SmallVector<Value> first = loadAll(constantIndex(b, loc, 0));
-    // Several parts are on their way at once, as many as their words are few, so that their
-    // latencies overlap; all words of a thread together are no more than these.
-    constexpr int64_t fewWords = 128;
-    int64_t parts = op.getParts(), words = std::max<int64_t>(record.getWords(), 1);
-    int64_t ahead = std::clamp<int64_t>(fewWords / words - 1, 1, parts - 1);
+    int64_t parts = op.getParts(), ahead = countStatesAhead(record.getWords(), parts);
     auto combineNext = [&](ValueRange totals, Value part, int64_t number) {
       SmallVector<SmallVector<Value>> next;
       for (int64_t i = 0; i < number; ++i)
