@@ -47,6 +47,7 @@ constexpr double varying =
     0.03; ///< of the latency of a stage, that is waited for although others are on their way
 constexpr double placeTime = 0.05;    ///< of a producer's thread for each trip
 constexpr double boxTime = 0.06;      ///< and for each box that it asks for
+constexpr double storeTime = 0.06;    ///< of a warpgroup's thread for each box that it stores
 constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warps
 constexpr double exchangeSlots = 8;   ///< issue slots of each thread for it
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
@@ -360,11 +361,12 @@ ProgramTime Estimator::getProgramTime() const {
   for (const auto &[number, loop] : llvm::enumerate(work.loops)) {
     if (loop.trips <= 0 || loop.runs <= 0)
       continue;
-    double tensor = 0, filled = 0, loaded = 0, stored = 0, boxes = 0, mostKept = 0;
+    double tensor = 0, filled = 0, loaded = 0, stored = 0, boxes = 0, storedBoxes = 0, mostKept = 0;
     for (const DotWork &dot : loop.dots)
       tensor += getDotTime(dot, loop);
     for (const AccessWork &access : loop.accesses) {
       boxes += access.feedsDot ? access.count * access.boxes : 0;
+      storedBoxes += access.count * access.storedBoxes;
       double kept = getKept(number, access);
       mostKept = std::max(mostKept, kept);
       double bytes = access.count * getLoadedBytes(access) * (1 - kept);
@@ -465,6 +467,8 @@ ProgramTime Estimator::getProgramTime() const {
       chain += (loaded + filled) / cacheShare +
                (work.loops.size() > 1 && resources.bulkCopies ? 0 : exchange * (loop.exchanges));
     chain += stored / (resources.bulkCopies ? memoryShare : cacheShare);
+    if (resources.bulkCopies)
+      chain += storedBoxes / warpgroups * storeTime;
     time.chain += chain;
   }
   return time;

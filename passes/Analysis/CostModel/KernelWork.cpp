@@ -292,6 +292,18 @@ template <typename Op> static double countBoxes(Op op, ViewOp root) {
   return 1;
 }
 
+/// How many boxes of 64 rows a tile that is stored by TMA takes, as UseTma.cpp has it: all of a row
+/// are as wide as each other, 32 to 128 bytes; 0 where its rows have no such boxes.
+static double countStoredBoxes(RankedTensorType type) {
+  constexpr int64_t widest = 128, narrowest = 32, boxRows = 64;
+  if (type.getRank() < 2)
+    return 0;
+  int64_t rowBytes = type.getShape().back() * gpu::getElementBits(type.getElementType()) / 8;
+  int64_t rows = llvm::product_of(type.getShape().drop_back());
+  int64_t width = std::min(widest, rowBytes & -rowBytes);
+  return width < narrowest ? 0 : double(rowBytes / width * llvm::divideCeil(rows, boxRows));
+}
+
 template <typename Op>
 void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &values) {
   auto type = dyn_cast<RankedTensorType>(op.getTileType());
@@ -315,6 +327,8 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
     each.boxes = std::ceil(boxes);
     each.boxShare = std::min(1.0, boxes);
     each.fetchedBytes = each.tileBytes * (boxes > 1 ? each.boxes / boxes : 1);
+    if (std::is_same_v<Op, StoreOp>)
+      each.storedBoxes = countStoredBoxes(type);
     // Elements past the end of a dimension are not moved.
     if (root && root.getResult() == op.getView())
       for (auto [d, size] : llvm::enumerate(op.getSizes()))
