@@ -52,7 +52,7 @@ constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warp
 constexpr double exchangeSlots = 8;   ///< issue slots of each thread for it
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
 constexpr double sharingTime =
-    2.5; ///< of a program that shares a split loop, beside the bytes of all their sums
+    1.7; ///< of a program that shares a split loop, beside the bytes of all their sums
 constexpr double sharingRate = 4.0e6; ///< bytes of sums a microsecond that all leave together
 constexpr double roundTime = 0.6;     ///< of each time that the last one waits for some of them
 constexpr double meetingTime = 3.5;   ///< of a program that shares it as a block of a cluster
@@ -361,12 +361,15 @@ ProgramTime Estimator::getProgramTime() const {
   for (const auto &[number, loop] : llvm::enumerate(work.loops)) {
     if (loop.trips <= 0 || loop.runs <= 0)
       continue;
-    double tensor = 0, filled = 0, loaded = 0, stored = 0, boxes = 0, storedBoxes = 0, mostKept = 0;
+    double tensor = 0, filled = 0, received = 0, loaded = 0, stored = 0, mostKept = 0;
+    double boxes = 0, storedBoxes = 0;
     for (const DotWork &dot : loop.dots)
       tensor += getDotTime(dot, loop);
     for (const AccessWork &access : loop.accesses) {
       boxes += access.feedsDot ? access.count * access.boxes : 0;
       storedBoxes += access.count * access.storedBoxes;
+      if (access.feedsDot)
+        received += access.count * getLoadedBytes(access) / access.boxShare;
       double kept = getKept(number, access);
       mostKept = std::max(mostKept, kept);
       double bytes = access.count * getLoadedBytes(access) * (1 - kept);
@@ -426,8 +429,9 @@ ProgramTime Estimator::getProgramTime() const {
                                   : handOver) +
                     (loop.reduced > 0 ? reducing : 0);
       double latency = fillLatency + (filled + loaded) / trips / cacheShare;
-      // However few programs there are, a multiprocessor takes no more from L2 than its port does.
-      double receiving = filled / trips / portRate;
+      // However few programs there are, a multiprocessor takes no more from L2 than its port does,
+      // and a row of 64 bytes keeps that as busy as one of 128.
+      double receiving = received / trips / portRate;
       // Operands of different products have rings of their own: one fills while another is read.
       double rings = 0;
       for (const DotWork &dot : loop.dots)
@@ -639,8 +643,13 @@ CostEstimate Estimator::run() {
   SmallVector<unsigned, 2> pairs = getPairAxes();
   for (unsigned axis : pairs)
     programs *= double(llvm::alignTo(work.grid[axis], 2)) / double(work.grid[axis]);
-  double perProcessor = std::ceil(programs / std::floor(countProcessors()));
-  double rounds = std::ceil(programs / slots);
+  // Of programs of unlike lengths whoever is done takes the next, the longest first: shares are
+  // even, unless a program alone takes longer than a share.
+  auto share = [&](double places) {
+    return work.longest > 1 ? getNorm({programs / places, work.longest}, 4)
+                            : std::ceil(programs / places);
+  };
+  double perProcessor = share(std::floor(countProcessors())), rounds = share(slots);
   // A block alone does one after the other what its chain says; several fill each other's gaps, but
   // not all of them.
   double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic,
@@ -693,19 +702,6 @@ CostEstimate Estimator::run() {
     microseconds += squareRound * (rounds - 1);
   if (countParts() > 1) // once memory and products are done with
     microseconds += getSharingTime(perProcessor);
-  if (work.longest > 1) // the longest program may be the last to start
-    microseconds += 0.3 * (work.longest - 1) * program.chain;
-  if (getenv("TILE_COST_DEBUG"))
-    fprintf(stderr,
-            "COST {\"us\": %.3f, \"memory\": %.3f, \"L2\": %.3f, \"tensor\": %.3f, \"arith\": "
-            "%.3f, \"chain\": %.3f, \"pchain\": %.3f, \"rounds\": %.1f, \"per\": %.1f, "
-            "\"tail\": %.3f, \"share\": %.3f, \"stages\": %d, \"blocks\": %d, \"regs\": %d, "
-            "\"programs\": %.0f, \"parts\": %d, \"warps\": %d}\n",
-            microseconds, parts[0].second, parts[1].second, tensor, arithmetic, chain,
-            program.chain, rounds, perProcessor, tail,
-            countParts() > 1 ? getSharingTime(perProcessor) : 0.0, int(resources.stages),
-            int(resources.blocks), int(resources.registers), programs, int(countParts()),
-            int(resources.warps));
   microseconds *= 1 + idlePrice * std::max(0.0, 1 - programs / double(target.processors));
   microseconds += fetchTime * getCodeLength();
   microseconds *= 1 + lengthPrice * getCodeLength();
