@@ -39,7 +39,7 @@ public:
     bool both =
         llvm::any_of(stores, [](StoreByTma &store) { return isa<AtomicOp>(store.store); }) &&
         llvm::any_of(stores, [](StoreByTma &store) { return isa<StoreOp>(store.store); });
-    int64_t room = stores.empty() ? 0 : std::min((both ? 2 : 1) * (getenv("TILE_STAGING") ? int64_t(atoi(getenv("TILE_STAGING"))) * 1024 : stagingBytes), getRoom());
+    int64_t room = stores.empty() ? 0 : std::min((both ? 2 : 1) * stagingBytes, getRoom());
     giveUpPersistence(room);
     llvm::SmallPtrSet<Operation *, 4> placed = stageInDeadTiles(); // looked up only
     // Every store first gets the fewest columns that it can copy at once; the room that is left is

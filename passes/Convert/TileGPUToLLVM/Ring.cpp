@@ -300,20 +300,6 @@ struct LowerRingPeek : OpConversionPattern<RingPeekOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(RingPeekOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    if (auto lag = op->getAttrOfType<IntegerAttr>("apart")) {
-      Location loc = op.getLoc();
-      RingLayout layout(op.getRing().getType());
-      Value group = arith::DivUIOp::create(rewriter, loc, getThreadId(rewriter, loc),
-                                           constantI32(rewriter, loc, warpgroupThreads));
-      Value slot =
-          arith::MulIOp::create(rewriter, loc, group, constantI32(rewriter, loc, lag.getInt()));
-      waitForPhase(
-          rewriter, loc,
-          addressOf(rewriter, loc, adaptor.getRing()[Address], layout.getFullBarriers(), slot, 8),
-          constantI32(rewriter, loc, 0));
-      rewriter.eraseOp(op);
-      return success();
-    }
     RingSide(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot)
         .waitUntilFull();
     rewriter.eraseOp(op);

@@ -106,52 +106,6 @@ LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
   return success();
 }
 
-void lagExperiment(WarpSpecializeOp split, int64_t warpgroups) {
-  const char *text = getenv("TILE_LAG");
-  int64_t lag = text ? atoi(text) : 0;
-  if (lag < 1 || warpgroups < 2)
-    return;
-  for (auto programs : split.getConsumer().front().getOps<scf::ForOp>()) {
-    SmallVector<scf::ForOp> loops(programs.getBody()->getOps<scf::ForOp>());
-    if (loops.size() != 1)
-      continue;
-    scf::ForOp loop = loops.front();
-    SmallVector<RingWaitOp> waits(loop.getBody()->getOps<RingWaitOp>());
-    if (waits.size() != 1)
-      continue;
-    Value ring = waits.front().getRing();
-    int64_t most = lag * (warpgroups - 1);
-    if (cast<RingType>(ring.getType()).getStages() <= most)
-      continue;
-    auto isOutside = [&](Value value) {
-      return value.getParentRegion() != programs.getBody()->getParent() &&
-             value.getParentRegion()->isAncestor(&programs.getRegion());
-    };
-    Location loc = programs.getLoc();
-    OpBuilder b(programs);
-    Value next = arith::AddIOp::create(b, loc, programs.getLowerBound(), programs.getStep());
-    Value cond = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, next,
-                                       programs.getUpperBound());
-    if (!isOutside(loop.getUpperBound()) || !isOutside(loop.getLowerBound()) ||
-        !isOutside(loop.getStep())) {
-      llvm::errs() << "lag: bounds inside\n";
-      continue;
-    }
-    Value reach = arith::AddIOp::create(
-        b, loc, loop.getLowerBound(),
-        arith::MulIOp::create(b, loc, loop.getStep(),
-                              arith::ConstantIndexOp::create(b, loc, most)));
-    Value enough = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::slt, reach,
-                                         loop.getUpperBound());
-    cond = arith::AndIOp::create(b, loc, cond, enough);
-    auto branch = scf::IfOp::create(b, loc, cond, /*withElseRegion=*/false);
-    OpBuilder inside = OpBuilder::atBlockBegin(branch.thenBlock());
-    auto peek = RingPeekOp::create(inside, loc, ring);
-    peek->setAttr("apart", b.getI64IntegerAttr(lag));
-    llvm::errs() << "lag: set\n";
-  }
-}
-
 struct TileGPUApplySchedule : tile::impl::TileGPUApplyScheduleBase<TileGPUApplySchedule> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
@@ -169,7 +123,6 @@ struct TileGPUApplySchedule : tile::impl::TileGPUApplyScheduleBase<TileGPUApplyS
         for (scf::ForOp loop : findLoops(split.getConsumer()))
           if (failed(applyToRings(loop, others, turns)))
             return WalkResult::interrupt();
-        lagExperiment(split, *warps / warpsOfWarpgroup);
         if (!turns)
           return WalkResult::advance();
         // Once for the kernel: the first warpgroup starts with its turn, the last turn is handed on
