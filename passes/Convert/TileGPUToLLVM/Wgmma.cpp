@@ -320,7 +320,9 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     inputs.push_back(getDescriptor(rewriter, loc, adaptor.getB(), b, imagesB));
     bool asks = op->hasAttr(freshName);
     if (asks) {
-      auto loop = cast<scf::ForOp>(op->getParentOp());
+      auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
+      if (!loop)
+        return op.emitError("internal: expected an scf.for around a product with ") << freshName;
       Value adds = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ne,
                                          loop.getInductionVar(), loop.getLowerBound());
       inputs.push_back(arith::ExtUIOp::create(rewriter, loc, rewriter.getI32Type(), adds));
