@@ -310,6 +310,9 @@ def TileGPURescaleLazily : Pass<"tile-gpu-rescale-lazily", "::mlir::ModuleOp"> {
     %all = tile_gpu.warp_all %is_one : tensor<128xi1, #rows>
     %r = scf.if %all -> tensor<128x128xf32, #l> { scf.yield %x } else { … scf.yield %product }
     ```
+    A maximum or minimum across lanes in a loop that only decides selections, each of which has an
+    arm without it, stands in such a branch too: the warp skips it where each lane's own part of it
+    decides for that arm.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
       "::tile::gpu::TileGPUDialect"];

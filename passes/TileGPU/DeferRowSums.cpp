@@ -11,13 +11,13 @@
 // of them must permit that (mayRegroup). s begins as 0, which every lane can begin with.
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/LaneAxis.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Pass/Pass.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUDEFERROWSUMS
@@ -31,8 +31,7 @@ using Flags = arith::FastMathFlags;
 
 namespace {
 
-/// A loop's `s = s * f + sum(x)` or `s = s + sum(x)`, and how the axis of the sum is taken apart:
-/// [outer, lanes, inner], where only the middle one is spread over lanes.
+/// A loop's `s = s * f + sum(x)` or `s = s + sum(x)`, and how lanes share the axis of the sum.
 struct RowSum {
   scf::ForOp loop;
   unsigned index = 0; ///< of s, among the loop's values
@@ -40,47 +39,11 @@ struct RowSum {
   arith::MulFOp scaled; ///< null if there is no f
   unsigned factor = 0;  ///< which of its operands f is
   ReduceOp reduce;
-  unsigned axis = 0;
-  SmallVector<int64_t> split; ///< the tile's shape with its axis taken apart
-  LinearLayout layout;        ///< of that
+  LaneAxis lanes;
 };
 
 bool mayRegroup(arith::ArithFastMathInterface op) {
   return bitEnumContainsAll(op.getFastMathFlagsAttr().getValue(), Flags::reassoc);
-}
-
-/// Takes the axis of the sum apart; false if no lanes share a row, or not as neighbouring bits of
-/// the position.
-/// Lanes' bits along the axis must follow each other, 2^a to 2^b, so that the axis splits in three
-/// by a reshape.
-bool splitAxis(RowSum &sum) {
-  RankedTensorType type = sum.reduce.getSource().getType();
-  LinearLayout layout = getLayout(type);
-  uint64_t lanes = 0;
-  for (const Coord &basis : layout.getBases(InDim::Lane)) {
-    uint64_t bit = basis[sum.axis];
-    if (!bit)
-      continue;
-    // A lane's bit moves along the axis alone, by one bit of the position that nothing else moves.
-    if (!llvm::isPowerOf2_64(bit) || (lanes & bit) ||
-        llvm::count_if(basis, [](int64_t c) { return c != 0; }) != 1)
-      return false;
-    lanes |= bit;
-  }
-  // Registers may have the bits above and below; a warp that has any would need shared memory.
-  for (InDim dim : {InDim::Register, InDim::Warp})
-    for (const Coord &basis : layout.getBases(dim))
-      if ((basis[sum.axis] & lanes) || (dim == InDim::Warp && basis[sum.axis]))
-        return false;
-  int64_t inner = lanes & -lanes;
-  if (!lanes || !llvm::isPowerOf2_64(lanes / inner + 1))
-    return false;
-  int64_t shared = lanes / inner + 1;
-  llvm::append_range(sum.split, type.getShape().take_front(sum.axis));
-  sum.split.append({type.getDimSize(sum.axis) / (shared * inner), shared, inner});
-  llvm::append_range(sum.split, type.getShape().drop_front(sum.axis + 1));
-  sum.layout = layout.reshape(sum.split);
-  return true;
 }
 
 std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
@@ -106,7 +69,6 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
       !sum.reduce->hasOneUse() || sum.reduce->getBlock() != loop.getBody() ||
       !isa<RankedTensorType>(sum.reduce.getType()))
     return std::nullopt;
-  sum.axis = *sum.reduce.getAxis();
   // s * f: f must be a number of the row, the same for all its lanes.
   if (rest != argument) {
     sum.scaled = rest.getDefiningOp<arith::MulFOp>();
@@ -117,17 +79,10 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
     if (sum.scaled->getOperand(1 - sum.factor) != argument)
       return std::nullopt;
   }
-  if (!splitAxis(sum))
+  std::optional<LaneAxis> lanes = LaneAxis::of(sum.reduce);
+  if (!lanes)
     return std::nullopt;
-  // Both ways between a number a row and one for each lane of a row move nothing between threads.
-  // Then reshape and broadcast only rename registers.
-  LinearLayout partial = sum.layout.dropDim(sum.axis + 2).dropDim(sum.axis),
-               row = getLayout(cast<RankedTensorType>(argument.getType()));
-  SmallVector<int64_t> column(cast<RankedTensorType>(argument.getType()).getShape());
-  column.insert(column.begin() + sum.axis, 1);
-  if (partial.dropDim(sum.axis) != row ||
-      partial.broadcastSource(column) != row.insertUnitDim(sum.axis))
-    return std::nullopt;
+  sum.lanes = *lanes;
   return sum;
 }
 
@@ -136,16 +91,10 @@ std::optional<RowSum> match(scf::ForOp loop, unsigned index) {
 scf::ForOp defer(RowSum &sum) {
   OpBuilder b(sum.loop);
   Location loc = sum.update.getLoc();
-  Type element = sum.reduce.getSource().getType().getElementType();
-  auto typeOf = [&](const LinearLayout &layout) {
-    return withLayout(RankedTensorType::get(layout.getShape(), element), layout);
-  };
-  auto add = [&](Value tile, const LinearLayout &layout, unsigned axis) -> Value {
-    return ReduceOp::create(b, loc, typeOf(layout.dropDim(axis)), ReduceKind::Sum, tile,
-                            b.getI64IntegerAttr(axis));
-  };
-  LinearLayout folded = sum.layout.dropDim(sum.axis + 2), partial = folded.dropDim(sum.axis);
-  RankedTensorType type = typeOf(partial);
+  RankedTensorType type =
+      withLayout(RankedTensorType::get(sum.lanes.getPartial().getShape(),
+                                       sum.reduce.getSource().getType().getElementType()),
+                 sum.lanes.getPartial());
 
   // The body is the old one's but for the sum.
   SmallVector<Value> inits(sum.loop.getInitArgs());
@@ -166,17 +115,10 @@ scf::ForOp defer(RowSum &sum) {
       from.replaceAllUsesWith(to);
 
   b.setInsertionPoint(sum.update);
-  Value tile = ReshapeOp::create(b, loc, typeOf(sum.layout), sum.reduce.getSource()),
-        before = argument;
-  // Inner and outer positions, both in the lane's registers.
-  tile = add(add(tile, sum.layout, sum.axis + 2), folded, sum.axis);
+  Value tile = sum.lanes.reduceInLanes(b, sum.reduce), before = argument;
   if (sum.scaled) {
-    SmallVector<int64_t> column(partial.getShape());
-    column[sum.axis] = 1;
-    Value factor = ReshapeOp::create(b, loc, typeOf(partial.broadcastSource(column)),
-                                     sum.scaled->getOperand(sum.factor));
-    before = arith::MulFOp::create(b, loc, argument, BroadcastOp::create(b, loc, type, factor),
-                                   sum.scaled.getFastmathAttr());
+    Value factor = sum.lanes.spreadOverLanes(b, loc, sum.scaled->getOperand(sum.factor));
+    before = arith::MulFOp::create(b, loc, argument, factor, sum.scaled.getFastmathAttr());
   }
   Value next = arith::AddFOp::create(b, loc, before, tile, sum.update.getFastmathAttr());
   loop.getBody()->getTerminator()->setOperand(sum.index, next);
@@ -188,7 +130,7 @@ scf::ForOp defer(RowSum &sum) {
   // Across lanes, once.
   b.setInsertionPointAfter(loop);
   SmallVector<Value> results(loop.getResults());
-  results[sum.index] = add(results[sum.index], partial, sum.axis);
+  results[sum.index] = sum.lanes.reduceAcrossLanes(b, loc, ReduceKind::Sum, results[sum.index]);
   sum.loop.replaceAllUsesWith(results);
   sum.loop.erase();
   return loop;

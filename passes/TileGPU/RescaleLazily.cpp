@@ -4,7 +4,8 @@
 // A factor that is selected from 1 and something else is expected to be 1 as a rule, as that of an
 // online softmax whose maximum is moved only when it has grown a lot. Each warp looks at its own
 // factors and skips the product where all are 1: x * 1 is x. After the passes that move products
-// between wgmma, which see plain arithmetic. Source: FlashAttention-4's lazy rescaling.
+// between wgmma, which see plain arithmetic. Source: FlashAttention-4's lazy rescaling. A maximum
+// that only decides that selection is left out with it (LazyReductions.h).
 //
 // A branch ends a block of instructions, which ptxas schedules each by itself. So where mma.sync
 // accumulates on the product, the branch stands as early as its operands are known, and what makes
@@ -13,6 +14,7 @@
 //     top, r, p, [r == 1 ? acc : acc * r], mma      p's exponentials before all of mma
 //     top, r, [r == 1 ? acc : acc * r], p, mma      p's exponentials between those of mma
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/TileGPU/LazyReductions.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -56,6 +58,12 @@ bool isSelectionOfOne(Value value, DenseSet<Value> &seen) {
     return isa<RankedTensorType>(select.getCondition().getType()) &&
            (matchPattern(lookThrough(select.getTrueValue()), m_OneFloat()) ||
             matchPattern(lookThrough(select.getFalseValue()), m_OneFloat()));
+  // The outcome of a maximum that a warp may leave out.
+  if (auto branch = value.getDefiningOp<scf::IfOp>();
+      branch && branch.getCondition().getDefiningOp<WarpAllOp>())
+    return matchPattern(
+        lookThrough(branch.thenYield().getOperand(cast<OpResult>(value).getResultNumber())),
+        m_OneFloat());
   if (auto argument = dyn_cast<BlockArgument>(value)) {
     auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
     OpOperand *yielded = loop ? loop.getTiedLoopYieldedValue(argument) : nullptr;
@@ -102,6 +110,44 @@ Operation *moveRenaming(Value factor, Value factors, Operation *place) {
   return place;
 }
 
+/// The branch whose outcome the factors are, if it can scale too: it stands where the product's
+/// branch would.
+scf::IfOp findBranch(Value factors, Operation *place) {
+  auto branch = factors.getDefiningOp<scf::IfOp>();
+  return branch && branch->getNextNode() == place &&
+                 branch.getCondition().getDefiningOp<WarpAllOp>()
+             ? branch
+             : scf::IfOp();
+}
+
+/// The branch leaves `scaled` as it is where its factors are 1, else it multiplies by them.
+void scaleIn(scf::IfOp branch, arith::MulFOp product, unsigned factor, Value factors) {
+  unsigned index = cast<OpResult>(factors).getResultNumber();
+  Value scaled = product->getOperand(1 - factor);
+  SmallVector<Operation *> renaming;
+  for (Value v = product->getOperand(factor); v != factors; v = v.getDefiningOp()->getOperand(0))
+    renaming.push_back(v.getDefiningOp());
+  IRMapping mapping;
+  mapping.map(factors, branch.elseYield().getOperand(index));
+  OpBuilder builder(branch.elseYield());
+  for (Operation *op : llvm::reverse(renaming))
+    builder.clone(*op, mapping);
+  Value result = builder.clone(*product, mapping)->getResult(0);
+  SmallVector<Type> types(branch.getResultTypes());
+  types.push_back(product.getType());
+  builder.setInsertionPoint(branch);
+  auto wider = scf::IfOp::create(builder, branch.getLoc(), types, branch.getCondition(),
+                                 /*addThenBlock=*/false, /*addElseBlock=*/false);
+  wider.getThenRegion().takeBody(branch.getThenRegion());
+  wider.getElseRegion().takeBody(branch.getElseRegion());
+  wider.thenYield()->insertOperands(wider.thenYield()->getNumOperands(), scaled);
+  wider.elseYield()->insertOperands(wider.elseYield()->getNumOperands(), result);
+  product.replaceAllUsesWith(wider.getResults().back());
+  product.erase();
+  branch.replaceAllUsesWith(wider.getResults().drop_back());
+  branch.erase();
+}
+
 void skip(arith::MulFOp product) {
   auto type = dyn_cast<RankedTensorType>(product.getType());
   if (!type || !hasLayout(type) || getLayout(type).getNumRegisters() < minRegisters)
@@ -114,8 +160,12 @@ void skip(arith::MulFOp product) {
         getLayout(factorType).getNumRegisters() * minRatio > getLayout(type).getNumRegisters() ||
         !isSelectionOfOne(factors, seen))
       continue;
-    Operation *place = moveRenaming(product->getOperand(i), factors,
-                                    getPlace(product, factors, product->getOperand(1 - i)));
+    Operation *place = getPlace(product, factors, product->getOperand(1 - i));
+    if (scf::IfOp branch = findBranch(factors, place)) {
+      scaleIn(branch, product, i, factors);
+      return;
+    }
+    place = moveRenaming(product->getOperand(i), factors, place);
     OpBuilder builder(place);
     Location loc = product.getLoc();
     Value one = arith::ConstantOp::create(
@@ -138,6 +188,13 @@ void skip(arith::MulFOp product) {
 
 struct TileGPURescaleLazily : tile::impl::TileGPURescaleLazilyBase<TileGPURescaleLazily> {
   void runOnOperation() override {
+    SmallVector<ReduceOp> reductions;
+    getOperation().walk([&](ReduceOp reduce) {
+      if (reduce->getParentOfType<KernelOp>() && isa<scf::ForOp>(reduce->getParentOp()))
+        reductions.push_back(reduce);
+    });
+    for (ReduceOp reduce : reductions)
+      reduceLazily(reduce);
     SmallVector<arith::MulFOp> products;
     getOperation().walk([&](arith::MulFOp product) {
       if (product->getParentOfType<KernelOp>() && product->getParentOfType<scf::ForOp>())
