@@ -131,3 +131,69 @@ Value tile::gpu::loadFromWindows(OpBuilder &b, Location loc, VectorType type, Va
       b, loc, type,
       vector::FromElementsOp::create(b, loc, VectorType::get(words, b.getI32Type()), found));
 }
+
+SmallVector<Value> tile::gpu::joinWindows(OpBuilder &b, Location loc, unsigned bits,
+                                          const JoinedPiece &piece) {
+  unsigned words = piece.begin.size();
+  Text text(words);
+  std::string &code = text.code;
+  code = "{ .reg .b32 t, m, k; .reg .b32 ";
+  // Bits from a count on, in word w: -1 moved up by what is left of the count, as shifts by more
+  // than a word leave nothing.
+  SmallVector<std::pair<std::string, std::string>> counts; // as elements, as bits
+  auto count = [&](Value value) -> std::string {
+    if (!value)
+      return "";
+    counts.push_back({text.take(value, "r"), "n" + std::to_string(counts.size())});
+    return counts.back().second;
+  };
+  std::string turn = count(piece.turn), endCount = count(piece.endCount),
+              beginCount = count(piece.beginCount);
+  for (auto [i, each] : llvm::enumerate(counts))
+    code += (i ? ", " : "") + each.second;
+  code += "; ";
+  for (auto &[elements, number] : counts) // no more than a piece has matters
+    code += "min.s32 " + number + ", " + elements + ", " + std::to_string(words * 32 / bits) +
+            "; mul.lo.s32 " + number + ", " + number + ", " + std::to_string(bits) + "; ";
+  std::string fill = endCount.empty() && beginCount.empty() ? "" : text.take(piece.fill, "r");
+  auto from = [&](const std::string &to, const std::string &number, unsigned w) {
+    code += "sub.s32 k, " + number + ", " + std::to_string(32 * w) + "; max.s32 k, k, 0; shl.b32 " +
+            to + ", -1, k; ";
+  };
+  // 0xCA: of three operands, where the first has a bit the second's, else the third's.
+  auto choose = [&](const std::string &to, const std::string &mask, const std::string &yes,
+                    const std::string &no) {
+    code += "lop3.b32 " + to + ", " + mask + ", " + yes + ", " + no + ", 0xCA; ";
+  };
+  for (unsigned w = 0; w < words; ++w) {
+    std::string to = "$" + std::to_string(w), begin = text.take(piece.begin[w], "r"),
+                end = piece.turn ? text.take(piece.end[w], "r") : "";
+    if (!beginCount.empty()) {
+      from("m", beginCount, w);
+      choose("t", "m", fill, begin);
+      begin = "t";
+    }
+    code += "mov.b32 " + to + ", " + begin + "; ";
+    if (!piece.turn)
+      continue;
+    if (!endCount.empty()) {
+      from("m", endCount, w);
+      choose("t", "m", fill, end);
+      end = "t";
+    }
+    from("m", turn, w);
+    choose(to, "m", to, end);
+  }
+  SmallVector<Type> types(words, b.getI32Type());
+  Type result =
+      words == 1 ? types[0] : Type(LLVM::LLVMStructType::getLiteral(b.getContext(), types));
+  Value all = LLVM::InlineAsmOp::create(b, loc, result, text.operands, code + "}", text.constraints,
+                                        /*has_side_effects=*/false,
+                                        /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                        LLVM::AsmDialectAttr(), ArrayAttr())
+                  .getResult(0);
+  SmallVector<Value> found;
+  for (unsigned w = 0; w < words; ++w)
+    found.push_back(words == 1 ? all : Value(LLVM::ExtractValueOp::create(b, loc, all, w)));
+  return found;
+}
