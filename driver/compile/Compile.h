@@ -35,6 +35,9 @@ class NVPTXTarget;
 
 class Compiler;
 
+/// What LLVM's functions say of registers: how many at most.
+inline constexpr llvm::StringLiteral mostRegistersName = "nvvm.maxnreg";
+
 /// Is told how a compilation goes. It changes nothing.
 class CompileObserver {
 public:
@@ -60,7 +63,7 @@ public:
 
   /// The steps, in the order of Stage.h: read and parse; elaborate; target-independent passes
   /// (optimize); lowerToGPU; lowerToLLVM; optimizeLLVM; emitPTX; emitCubin, which takes
-  /// lowerToGPU to emitPTX again where threads spill (tryAgain). The passes of each
+  /// lowerToGPU to emitPTX again for kernels that spill (FurtherTries.cpp). The passes of each
   /// are listed in passes/Pipelines.cpp, those of LLVM in codegen/NVPTX.cpp and Optimize.cpp.
   bool parse();
   bool elaborate();
@@ -114,11 +117,16 @@ private:
   std::optional<Cubin> assemblePTX();
   /// An attribute of the launch and its value, or one of LLVM's function, by a kernel's symbol.
   using Launches = std::map<std::string, std::pair<llvm::StringRef, int64_t>>;
-  std::optional<Cubin> compileWith(const Launches &launches, llvm::StringRef firstPTX);
-  std::optional<Cubin> tryAgain(const Cubin &first, const Launches &wanted);
-  std::optional<Cubin> tryLeanProducer(const Cubin &first);
-  std::optional<Cubin> tryRecomputing(const Cubin &first, int64_t mostOperations);
-  std::optional<Cubin> tryOtherLaunch(const Cubin &first);
+  using LaunchesBySymbol = std::map<std::string, std::map<llvm::StringRef, int64_t>>;
+  struct Tries; // FurtherTries.cpp
+  bool compileWith(const LaunchesBySymbol &launches, bool all);
+  void tryAgain(Tries &tries, const Launches &wanted);
+  void finishTries(Tries &tries);
+  Launches askForLeanProducer(const Tries &tries) const;
+  Launches askForRegisters(const Tries &tries) const;
+  Launches askForRecomputing(const Tries &tries, int64_t mostOperations) const;
+  Launches askForOtherLaunch(const Tries &tries) const;
+  Launches askForParts(const Tries &tries) const;
   void dropUnusable(ElaborateOptions &request);
   void reportMasks();
   bool dump(Stage stage);
