@@ -115,18 +115,7 @@ private:
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
   std::optional<Cubin> assemblePTX();
-  /// An attribute of the launch and its value, or one of LLVM's function, by a kernel's symbol.
-  using Launches = std::map<std::string, std::pair<llvm::StringRef, int64_t>>;
-  using LaunchesBySymbol = std::map<std::string, std::map<llvm::StringRef, int64_t>>;
-  struct Tries; // FurtherTries.cpp
-  bool compileWith(const LaunchesBySymbol &launches, bool all);
-  void tryAgain(Tries &tries, const Launches &wanted);
-  void finishTries(Tries &tries);
-  Launches askForLeanProducer(const Tries &tries) const;
-  Launches askForRegisters(const Tries &tries) const;
-  Launches askForRecomputing(const Tries &tries, int64_t mostOperations) const;
-  Launches askForOtherLaunch(const Tries &tries) const;
-  Launches askForParts(const Tries &tries) const;
+  class Tries; ///< further ones, of kernels that spill (FurtherTries.cpp)
   void dropUnusable(ElaborateOptions &request);
   void reportMasks();
   bool dump(Stage stage);

@@ -27,12 +27,37 @@ static constexpr unsigned mostSilentSpills = 64;
 /// How many warps a block of a further try has at most.
 static constexpr int64_t mostWarps = 16;
 
-struct Compiler::Tries {
-  Cubin whole;                            ///< of the file, at last
+class Compiler::Tries {
+public:
+  /// `whole` is the cubin of `compiler`'s PTX.
+  Tries(Compiler &compiler, Cubin whole)
+      : compiler(compiler), resources(whole.kernels), whole(std::move(whole)),
+        seen({compiler.ptx}) {}
+
+  /// The cubin of the file at last; the compiler's manifest and PTX belong to it.
+  Cubin run();
+
+private:
+  /// An attribute of the launch and its value, or one of LLVM's function, by a kernel's symbol.
+  using Launches = std::map<std::string, std::pair<StringRef, int64_t>>;
+  using LaunchesBySymbol = std::map<std::string, std::map<StringRef, int64_t>>;
+
+  unsigned getSpills(StringRef symbol) const;
+  bool compileWith(const LaunchesBySymbol &launches, bool all);
+  void tryAgain(const Launches &wanted);
+  void finish();
+  Launches askForLeanProducer() const;
+  Launches askForRegisters() const;
+  Launches askForRecomputing(int64_t mostOperations) const;
+  Launches askForOtherLaunch() const;
+  Launches askForParts() const;
+
+  Compiler &compiler;
   std::vector<KernelResources> resources; ///< of each kernel's best try
-  LaunchesBySymbol accepted;              ///< what those were compiled with
-  bool pending = false;                   ///< whether `whole` lacks some of it
+  Cubin whole;                            ///< of the file
   std::set<std::string> seen;             ///< PTX: the assembler's answer to it is known
+  LaunchesBySymbol accepted;              ///< what the best tries were compiled with
+  bool pending = false;                   ///< whether `whole` lacks some of it
 };
 
 void Compiler::reportSpills(const runtime::Kernel &kernel) {
@@ -71,9 +96,9 @@ static const KernelResources *findResources(ArrayRef<KernelResources> all, Strin
   return found == all.end() ? nullptr : &*found;
 }
 
-/// The bytes that a thread of the kernel spills.
-static unsigned getSpills(ArrayRef<KernelResources> all, StringRef symbol) {
-  const KernelResources *found = findResources(all, symbol);
+/// The bytes that a thread of the kernel spills in its best try.
+unsigned Compiler::Tries::getSpills(StringRef symbol) const {
+  const KernelResources *found = findResources(resources, symbol);
   return found ? found->spillBytes : 0;
 }
 
@@ -89,27 +114,29 @@ static bool pays(StringRef attribute, unsigned first, unsigned second) {
 
 /// The passes for the GPU again, from `beforeLayouts`, with attributes by symbol: of these kernels
 /// alone, or of `all`. `module`, `manifest` and `ptx` are those of this try then.
-bool Compiler::compileWith(const LaunchesBySymbol &launches, bool all) {
-  manifest = unlaunched;
-  llvmModule.reset(); // before its context
-  module = beforeLayouts->clone();
+bool Compiler::Tries::compileWith(const LaunchesBySymbol &launches, bool all) {
+  compiler.manifest = compiler.unlaunched;
+  compiler.llvmModule.reset(); // before its context
+  compiler.module = compiler.beforeLayouts->clone();
   if (!all)
-    keepKernels([&](const runtime::Kernel &kernel) { return launches.count(kernel.symbol) != 0; });
-  recomputed.clear();
-  registers.clear();
-  for (KernelOp kernel : module->getOps<KernelOp>()) {
+    compiler.keepKernels(
+        [&](const runtime::Kernel &kernel) { return launches.count(kernel.symbol) != 0; });
+  compiler.recomputed.clear();
+  compiler.registers.clear();
+  for (KernelOp kernel : compiler.module->getOps<KernelOp>()) {
     auto found = launches.find(kernel.getSymName().str());
     if (found == launches.end())
       continue;
     for (const auto &[attribute, value] : found->second)
       if (attribute == recomputeName)
-        recomputed[found->first] = value;
+        compiler.recomputed[found->first] = value;
       else if (attribute == mostRegistersName)
-        registers[found->first] = value;
+        compiler.registers[found->first] = value;
       else
         kernel->setAttr(attribute, Builder(kernel).getI64IntegerAttr(value));
   }
-  return lowerToGPU() && lowerToLLVM() && optimizeLLVM() && emitPTX();
+  return compiler.lowerToGPU() && compiler.lowerToLLVM() && compiler.optimizeLLVM() &&
+         compiler.emitPTX();
 }
 
 namespace {
@@ -124,70 +151,70 @@ struct Compiled {
 
 /// Compiles kernels again, each with what paid for it before and what `wanted` says beside that,
 /// and keeps what pays.
-void Compiler::tryAgain(Tries &tries, const Launches &wanted) {
+void Compiler::Tries::tryAgain(const Launches &wanted) {
   if (wanted.empty())
     return;
   LaunchesBySymbol launches;
   for (const auto &[symbol, launch] : wanted) {
-    launches[symbol] = tries.accepted[symbol];
+    launches[symbol] = accepted[symbol];
     launches[symbol][launch.first] = launch.second;
   }
-  bool all = wanted.size() == manifest.kernels.size();
-  Compiled first{manifest, ptx};
-  if (observer)
-    observer->beginRetry();
+  bool all = wanted.size() == compiler.manifest.kernels.size();
+  Compiled first{compiler.manifest, compiler.ptx};
+  if (compiler.observer)
+    compiler.observer->beginRetry();
   std::optional<Cubin> second;
-  if (compileWith(launches, all) && tries.seen.insert(ptx).second)
-    second = assemblePTX();
+  if (compileWith(launches, all) && seen.insert(compiler.ptx).second)
+    second = compiler.assemblePTX();
   unsigned paying = 0;
   for (const auto &[symbol, launch] : wanted)
     if (const KernelResources *found = second ? findResources(second->kernels, symbol) : nullptr;
-        found && pays(launch.first, getSpills(tries.resources, symbol), found->spillBytes)) {
+        found && pays(launch.first, getSpills(symbol), found->spillBytes)) {
       ++paying;
-      tries.accepted[symbol] = launches[symbol];
-      for (KernelResources &each : tries.resources)
+      accepted[symbol] = launches[symbol];
+      for (KernelResources &each : resources)
         if (each.symbol == symbol)
           each = *found;
     }
   bool isWhole = all && paying == wanted.size();
-  if (observer)
-    observer->endRetry(isWhole, *this);
+  if (compiler.observer)
+    compiler.observer->endRetry(isWhole, compiler);
   if (isWhole) {
-    tries.whole = std::move(*second);
-    tries.pending = false;
+    whole = std::move(*second);
+    pending = false;
     return;
   }
-  tries.pending |= paying != 0;
-  manifest = std::move(first.manifest);
-  ptx = std::move(first.ptx);
+  pending |= paying != 0;
+  compiler.manifest = std::move(first.manifest);
+  compiler.ptx = std::move(first.ptx);
 }
 
 /// The whole file with what paid for some of its kernels.
-void Compiler::finishTries(Tries &tries) {
-  if (!tries.pending)
+void Compiler::Tries::finish() {
+  if (!pending)
     return;
-  Compiled first{manifest, ptx};
-  if (observer)
-    observer->beginRetry();
+  Compiled first{compiler.manifest, compiler.ptx};
+  if (compiler.observer)
+    compiler.observer->beginRetry();
   std::optional<Cubin> second;
-  if (compileWith(tries.accepted, /*all=*/true))
-    second = assemblePTX();
-  if (observer)
-    observer->endRetry(second.has_value(), *this);
+  if (compileWith(accepted, /*all=*/true))
+    second = compiler.assemblePTX();
+  if (compiler.observer)
+    compiler.observer->endRetry(second.has_value(), compiler);
   if (second) {
-    tries.whole = std::move(*second);
+    whole = std::move(*second);
     return;
   }
-  manifest = std::move(first.manifest);
-  ptx = std::move(first.ptx);
+  compiler.manifest = std::move(first.manifest);
+  compiler.ptx = std::move(first.ptx);
 }
 
 /// Where threads spill anything beside a producer that keeps the usual number of registers, it
 /// gives them more of these: that costs nothing if it needs no more itself.
-Compiler::Launches Compiler::askForLeanProducer(const Tries &tries) const {
+Compiler::Tries::Launches Compiler::Tries::askForLeanProducer() const {
   Launches wanted;
-  for (const std::string &symbol : freeProducers)
-    if (getSpills(tries.resources, symbol))
+  for (const std::string &symbol : compiler.freeProducers)
+    if (getSpills(symbol))
       wanted[symbol] = {gpu::producerRegistersName, gpu::fewestProducerRegisters};
   return wanted;
 }
@@ -195,15 +222,15 @@ Compiler::Launches Compiler::askForLeanProducer(const Tries &tries) const {
 /// Where threads spill although there are more registers than they use, for the assembler wanted
 /// room for one more block, it is asked for the next larger number, if three in four blocks are
 /// left.
-Compiler::Launches Compiler::askForRegisters(const Tries &tries) const {
+Compiler::Tries::Launches Compiler::Tries::askForRegisters() const {
   constexpr unsigned granule = 8;
-  const GPULimits &limits = findGPUTarget(options.target)->limits;
+  const GPULimits &limits = findGPUTarget(compiler.options.target)->limits;
   Launches wanted;
-  for (const KernelResources &resources : tries.resources)
-    for (const runtime::Kernel &kernel : manifest.kernels) {
-      if (kernel.symbol != resources.symbol || !resources.spillBytes)
+  for (const KernelResources &each : resources)
+    for (const runtime::Kernel &kernel : compiler.manifest.kernels) {
+      if (kernel.symbol != each.symbol || !each.spillBytes)
         continue;
-      auto more = int64_t(llvm::alignTo(resources.registers + 1, granule));
+      auto more = int64_t(llvm::alignTo(each.registers + 1, granule));
       auto countBlocks = [&](int64_t registers) {
         return std::min(limits.threadsPerProcessor / int64_t(kernel.launch.threads),
                         limits.registersPerProcessor / (registers * kernel.launch.threads));
@@ -217,12 +244,12 @@ Compiler::Launches Compiler::askForRegisters(const Tries &tries) const {
 
 /// Where threads spill, what LLVM keeps across loops is computed again behind them, from
 /// `mostOperations` at most.
-Compiler::Launches Compiler::askForRecomputing(const Tries &tries, int64_t mostOperations) const {
+Compiler::Tries::Launches Compiler::Tries::askForRecomputing(int64_t mostOperations) const {
   Launches wanted;
-  for (const runtime::Kernel &kernel : manifest.kernels) {
-    auto accepted = tries.accepted.find(kernel.symbol);
-    if (getSpills(tries.resources, kernel.symbol) > mostSilentSpills &&
-        (accepted == tries.accepted.end() || !accepted->second.count(recomputeName)))
+  for (const runtime::Kernel &kernel : compiler.manifest.kernels) {
+    auto found = accepted.find(kernel.symbol);
+    if (getSpills(kernel.symbol) > mostSilentSpills &&
+        (found == accepted.end() || !found->second.count(recomputeName)))
       wanted[kernel.symbol] = {recomputeName, mostOperations};
   }
   return wanted;
@@ -231,26 +258,43 @@ Compiler::Launches Compiler::askForRecomputing(const Tries &tries, int64_t mostO
 /// Where threads spill and the passes chose how many blocks share a multiprocessor, fewer leave
 /// each thread more registers; where they chose the number of warps, twice as many hold half as
 /// much each.
-Compiler::Launches Compiler::askForOtherLaunch(const Tries &tries) const {
+Compiler::Tries::Launches Compiler::Tries::askForOtherLaunch() const {
   Launches wanted;
-  for (const auto &[symbol, warps] : freeWarps)
-    if (2 * warps <= mostWarps && getSpills(tries.resources, symbol) > mostSilentSpills)
+  for (const auto &[symbol, warps] : compiler.freeWarps)
+    if (2 * warps <= mostWarps && getSpills(symbol) > mostSilentSpills)
       wanted[symbol] = {requestedWarpsName, 2 * warps};
-  for (const auto &[symbol, blocks] : freeBlocks)
-    if (getSpills(tries.resources, symbol) > mostSilentSpills)
+  for (const auto &[symbol, blocks] : compiler.freeBlocks)
+    if (getSpills(symbol) > mostSilentSpills)
       wanted[symbol] = {occupancyName, blocks - 1};
   return wanted;
 }
 
 /// Where threads spill in the end, what is computed from products and from tiles of memory is
 /// stored in four parts.
-Compiler::Launches Compiler::askForParts(const Tries &tries) const {
+Compiler::Tries::Launches Compiler::Tries::askForParts() const {
   constexpr int64_t parts = 4;
   Launches wanted;
-  for (const runtime::Kernel &kernel : manifest.kernels)
-    if (getSpills(tries.resources, kernel.symbol) > mostSilentSpills)
+  for (const runtime::Kernel &kernel : compiler.manifest.kernels)
+    if (getSpills(kernel.symbol) > mostSilentSpills)
       wanted[kernel.symbol] = {gpu::storePartsName, parts};
   return wanted;
+}
+
+Cubin Compiler::Tries::run() {
+  compiler.retries = true;
+  // What passes say they have said on the first compilation.
+  mlir::ScopedDiagnosticHandler quiet(&compiler.context,
+                                      [](mlir::Diagnostic &) { return success(); });
+  tryAgain(askForLeanProducer());
+  tryAgain(askForRegisters());
+  // ptxas's answers to fewer values jump: where the first number does not help, the second may.
+  for (int64_t mostOperations : {24, 12})
+    tryAgain(askForRecomputing(mostOperations));
+  tryAgain(askForOtherLaunch());
+  tryAgain(askForParts());
+  finish();
+  compiler.retries = false;
+  return std::move(whole);
 }
 
 bool Compiler::emitCubin() {
@@ -258,29 +302,13 @@ bool Compiler::emitCubin() {
   std::optional<Cubin> cubin = assemblePTX();
   if (!cubin)
     return false;
-  Tries tries;
-  tries.resources = cubin->kernels;
-  tries.whole = std::move(*cubin);
-  tries.seen.insert(ptx);
-  {
-    retries = true;
-    mlir::ScopedDiagnosticHandler quiet(&context, [](mlir::Diagnostic &) { return success(); });
-    tryAgain(tries, askForLeanProducer(tries));
-    tryAgain(tries, askForRegisters(tries));
-    // ptxas's answers to fewer values jump: where the first number does not help, the second may.
-    for (int64_t mostOperations : {24, 12})
-      tryAgain(tries, askForRecomputing(tries, mostOperations));
-    tryAgain(tries, askForOtherLaunch(tries));
-    tryAgain(tries, askForParts(tries));
-    finishTries(tries);
-    retries = false;
-  }
+  cubin = Tries(*this, std::move(*cubin)).run();
   if (session.getDiagnostics().hasErrors())
     return false;
-  for (const std::string &warning : tries.whole.warnings)
+  for (const std::string &warning : cubin->warnings)
     session.getDiagnostics().report(diag::assemblerWarning, Range(), warning);
   // Registers and spills are known from the assembler alone; with PTX the manifest has 0 for both.
-  for (const KernelResources &resources : tries.whole.kernels)
+  for (const KernelResources &resources : cubin->kernels)
     for (runtime::Kernel &kernel : manifest.kernels)
       if (kernel.symbol == resources.symbol) {
         kernel.launch.registers = resources.registers;
@@ -288,7 +316,7 @@ bool Compiler::emitCubin() {
         if (resources.spillBytes > mostSilentSpills)
           reportSpills(kernel);
       }
-  binary = std::move(tries.whole.bytes);
+  binary = std::move(cubin->bytes);
   return !session.getDiagnostics().hasErrors();
 }
 
