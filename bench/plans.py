@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""What the cost model expects of a block against what is compiled: stages of loads that run ahead
-and bytes of shared memory, over examples and configurations.
+"""What the cost model expects of a block against what is compiled: stages of loads that run ahead,
+bytes of shared memory, and registers of a thread, over examples and configurations.
 
-plans.py [--build BUILD] [--target sm_90a,sm_80] [--configurations N] [--json FILE] [EXAMPLE...]
+plans.py [--build BUILD] [--target sm_90a,sm_80] [--configurations N] [--registers] [--json FILE]
+         [EXAMPLE...]
 
-Needs no GPU and no ptxas. Configurations are attributes beside what the model chooses itself:
-warps, stages and occupancy in turns, 20 at most. Prints each kernel that differs, and sums.
+Needs no GPU; registers need ptxas, which takes most of the time. They are those of a thread that
+computes: what setmaxnreg gives it, else what ptxas does. Configurations are attributes beside what
+the model chooses itself: warps, stages and occupancy in turns, 20 at most. Prints each kernel that
+differs in stages, with --all in anything, and sums.
 """
 
 import argparse
@@ -51,27 +54,52 @@ def countStages(memory):
     return most if most > 1 else 0
 
 
-def ask(tilec, example, target, attributes):
-    """[(kernel, what the model expects, what is compiled)], stages and bytes each; None where the
-    compiler refuses, or the model does."""
+def ask(tilec, example, target, attributes, assembles):
+    """Of each kernel what the model expects, and what is compiled; none where the compiler refuses,
+    or the model does."""
     path = os.path.join(ROOT, "examples", example, example + ".tile")
     line = [tilec, "explain", path, "--target", target, "--json", *definitions(path)]
     line += ["--with", attributes] if attributes else []
     said = subprocess.run(line, capture_output=True, text=True, check=False,
-                          env={**os.environ, "TILE_PTXAS": "none"})  # fmt: skip
+                          env=os.environ if assembles else {**os.environ, "TILE_PTXAS": "none"},
+                          )  # fmt: skip
     if said.returncode:
         return []
     rows = []
     for kernel in json.loads(said.stdout)["kernels"]:
         estimate, memory = kernel["estimate"], kernel.get("shared_memory", {})
-        if estimate["valid"] and "compiled" in kernel:
-            rows.append({
-                "example": example, "target": target, "with": attributes,
-                "kernel": kernel["symbol"],
-                "stages": [estimate["stages"], countStages(memory)],
-                "shared_bytes": [estimate["shared_bytes"], kernel["compiled"]["shared_bytes"]],
-            })  # fmt: skip
+        if not estimate["valid"] or "compiled" not in kernel:
+            continue
+        compiled = kernel["compiled"]
+        row = {
+            "example": example, "target": target, "with": attributes,
+            "kernel": kernel["symbol"],
+            "stages": [estimate["stages"], countStages(memory)],
+            "shared_bytes": [estimate["shared_bytes"], compiled["shared_bytes"]],
+        }  # fmt: skip
+        if "registers" in compiled:
+            computing = compiled.get("computing_registers", compiled["registers"])
+            row["registers"] = [estimate["registers"], computing]
+            row["spill_bytes"] = compiled["spill_bytes"]
+        rows.append(row)
     return rows
+
+
+def isNear(row, what):
+    """Stages are equal, bytes within 1 KiB, registers within 10%."""
+    expected, compiled = row[what]
+    far = {"stages": 0, "shared_bytes": 1024, "registers": compiled / 10}[what]
+    return abs(expected - compiled) <= far
+
+
+def describe(row, every):
+    """What is compiled otherwise than expected, in words; empty if nothing is."""
+    found = []
+    for what in ("stages", "shared_bytes", "registers") if every else ("stages",):
+        if what in row and not isNear(row, what):
+            found.append(f"{row[what][0]} {what.replace('shared_', '')}, and {row[what][1]}")
+    title = " ".join(filter(None, (row["kernel"], row["target"], row["with"])))
+    return f"{title}: {'; '.join(found)} are compiled" if found else ""
 
 
 def main():
@@ -81,6 +109,8 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--target", default="sm_90a,sm_80")
     parser.add_argument("--configurations", type=int, default=20)
+    parser.add_argument("--registers", action="store_true", help="assemble, and compare these too")
+    parser.add_argument("--all", action="store_true", help="list what differs in anything")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", metavar="FILE")
     parser.add_argument("examples", nargs="*")
@@ -94,17 +124,22 @@ def main():
             for target in options.target.split(",")
             for attributes in configurations(options.configurations)]  # fmt: skip
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        rows = [row for answer in pool.map(lambda job: ask(*job), jobs) for row in answer]
-    for row in rows:
-        if row["stages"][0] != row["stages"][1]:
-            title = " ".join(filter(None, (row["kernel"], row["target"], row["with"])))
-            print(f"{title}: {row['stages'][0]} stages, and {row['stages'][1]} are compiled")
+        rows = [
+            row
+            for answer in pool.map(lambda job: ask(*job, options.registers), jobs)
+            for row in answer
+        ]
+    for line in filter(None, (describe(row, options.all) for row in rows)):
+        print(line)
     for target in options.target.split(","):
         found = [row for row in rows if row["target"] == target]
-        stages = sum(row["stages"][0] == row["stages"][1] for row in found)
-        near = sum(abs(row["shared_bytes"][0] - row["shared_bytes"][1]) <= 1024 for row in found)
-        print(f"{target}: stages of {stages} of {len(found)} kernels as compiled, bytes of {near}"
-              " within 1 KiB")  # fmt: skip
+        near = {what: sum(isNear(row, what) for row in found if what in row)
+                for what in ("stages", "shared_bytes", "registers")}  # fmt: skip
+        assembled = sum("registers" in row for row in found)
+        print(f"{target}: stages of {near['stages']} of {len(found)} kernels as compiled, bytes of"
+              f" {near['shared_bytes']} within 1 KiB"
+              + (f", registers of {near['registers']} of {assembled} within 10%"
+                 if assembled else ""))  # fmt: skip
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(rows, file, indent=1)

@@ -96,6 +96,14 @@ static InstructionCounts countInstructions(StringRef text) {
   return found;
 }
 
+/// Registers that the threads which compute ask for: the only ones that get more than on entry.
+static unsigned findComputingRegisters(StringRef text) {
+  StringRef rest = text.split("setmaxnreg.inc.sync.aligned.u32").second.ltrim();
+  unsigned registers = 0;
+  rest.consumeInteger(10, registers);
+  return registers;
+}
+
 //===--- The command ------------------------------------------------------===//
 
 /// The rate of the units that do most of the kernel's operations: tensor cores where it has
@@ -196,7 +204,9 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
       if (record.symbol == each.symbol)
         each.compiled = record.launch;
     each.assembled = assembles && !options.isCPU();
-    each.instructions = countInstructions(findEntry(ptx, each.symbol));
+    StringRef entry = findEntry(ptx, each.symbol);
+    each.instructions = countInstructions(entry);
+    each.computingRegisters = findComputingRegisters(entry);
     for (const Diagnostic &diagnostic : session.getDiagnostics().all())
       if (diagnostic.severity == Severity::remark && isOf(diagnostic, each, all, session))
         each.remarks.push_back(diagnostic);

@@ -30,6 +30,8 @@ struct Explanation {
   cost::CostEstimate estimate;
   std::optional<runtime::LaunchInfo>
       compiled; ///< by the passes; its registers and spills only where `assembled`
+  unsigned computingRegisters = 0; ///< of a thread that computes, where setmaxnreg gives it them;
+                                   ///< 0: those on entry
   bool assembled = false;
   InstructionCounts instructions;
   std::vector<Diagnostic> remarks;

@@ -134,6 +134,8 @@ static void printBlock(const Explanation &each, const cost::TargetLimits &limits
   row("registers",
       each.assembled
           ? Twine(registers) + " a thread on entry, " +
+                (each.computingRegisters ? Twine(each.computingRegisters) + " where it computes, "
+                                         : Twine("")) +
                 (each.compiled->spillBytes ? Twine(each.compiled->spillBytes) + " bytes of spills"
                                            : Twine("no spills")) +
                 "; the model: " + Twine(estimate.registers) + " of " + Twine(estimate.registerLimit)
@@ -210,8 +212,8 @@ void printExplanations(ArrayRef<Explanation> all, const Options &options,
   cost::TargetLimits limits = *cost::findTargetLimits(options.target, options.card);
   for (const Explanation &each : all) {
     stream << each.symbol << " for " << options.target << " (" << limits.device
-           << (limits.isOwnDevice ? "" : ", the nearest that there are figures of") << ") at "
-           << toShape(each.extents) << "\n";
+           << (limits.isOwnDevice || options.card ? "" : ", the nearest that there are figures of")
+           << ") at " << toShape(each.extents) << "\n";
     printConfiguration(each, stream);
     printEstimate(each, limits, stream);
     if (!options.isCPU()) {
@@ -291,6 +293,8 @@ static json::Object describeCompiled(const Explanation &each, const cost::Target
     compiled["registers"] = each.compiled->registers;
     compiled["spill_bytes"] = each.compiled->spillBytes;
   }
+  if (each.computingRegisters)
+    compiled["computing_registers"] = each.computingRegisters;
   if (std::optional<Occupancy> found = findOccupancy(each, limits))
     compiled["occupancy"] = json::Object{
         {"blocks", found->blocks}, {"percent", found->percent}, {"bound", found->bound}};

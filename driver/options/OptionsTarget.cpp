@@ -8,7 +8,7 @@
 //   the fallback of target/       with a note, unless the target changes nothing (noteGuess)
 //
 // The first that says something decides. --gpu beside --target only picks the card whose numbers
-// the cost model takes, and must be of the same compute capability.
+// the cost model takes, and must run the target's code.
 #include "driver/options/NativeTarget.h"
 #include "driver/options/OptionsParser.h"
 #include "frontend/Diag/Suggest.h"
@@ -98,6 +98,12 @@ std::vector<std::string> OptionsParser::splitTargets(StringRef text) {
   return names;
 }
 
+/// True if a card of `device` runs code for `target`: PTX without a suffix runs on newer cards too.
+static bool runs(const GPUTarget &device, const GPUTarget &target) {
+  return target.suffix ? device.capability() == target.capability()
+                       : device.capability() >= target.capability();
+}
+
 bool OptionsParser::parseTarget(Options &options) {
   if (!parseCard(options))
     return false;
@@ -131,10 +137,11 @@ bool OptionsParser::parseTarget(Options &options) {
   const GPUTarget *of = options.card ? findGPUTarget(options.card->target) : nullptr;
   if (of && !any_of(options.targets, [&](const std::string &name) {
         const GPUTarget *target = findGPUTarget(name);
-        return target && target->capability() == of->capability();
+        return target && runs(*of, *target);
       }))
     return fail("--gpu names a card for " + StringRef(of->name) + ", the " +
-                StringRef(options.card->name) + ", but --target is " + options.target);
+                StringRef(options.card->name) + ", but --target is " + options.target +
+                ", whose code it does not run");
   if (options.targets.size() > 1 && !options.package && !options.cSource &&
       options.command == Options::Command::Compile)
     return fail("several targets need a package, -o NAME.tilepkg, or C, -o NAME.c");

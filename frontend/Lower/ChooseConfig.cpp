@@ -103,8 +103,7 @@ bool Chooser::readExtents() {
     extent = dim.opt ? *dim.opt : std::clamp<int64_t>(4096, dim.min, dim.max);
     open[dim.name] = {dim.min, dim.max};
     for (const auto &[name, asked] : options.extents)
-      if (name == dim.name && (variant.isGeneric() || (asked >= dim.min && asked <= dim.max) ||
-                               allows(record, name, asked))) {
+      if (name == dim.name && (variant.isGeneric() || allows(record, name, asked))) {
         extent = asked;
         open.erase(name);
       }

@@ -38,9 +38,8 @@ constexpr double usualSums =
     128; ///< registers of a thread that a product's sums may take; with more
 constexpr double manySums =
     1.05; ///< it takes this much longer: rings have three stages, and a trip's end waits longer
-constexpr double mmaSync = 0.62;    ///< of wgmma's rate, by mma.sync on a target that has wgmma
-constexpr double fillLatency = 1.0; ///< microseconds from asking for a tile to having it
-constexpr double handOver = 0.10;   ///< of a stage from producer to consumers and back
+constexpr double fillLatency = 1.0;       ///< microseconds from asking for a tile to having it
+constexpr double handOver = 0.10;         ///< of a stage from producer to consumers and back
 constexpr double handOverInFlight = 0.03; ///< the same under a product that is still in flight
 constexpr double handOverByTurns = 0.006; ///< the same where others multiply meanwhile
 constexpr double varying =
@@ -250,7 +249,7 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
                 : dot.bits <= 8 && target.tensor8 ? target.tensor8
                                                   : target.tensor16;
   bool wgmma = dot.wgmma && resources.warps % 4 == 0;
-  double efficiency = sustained * (wgmma || !target.hasBulkCopies ? 1 : mmaSync);
+  double efficiency = sustained * (wgmma || !target.hasBulkCopies ? 1 : mmaSyncShare);
   // A product of 64 rows reads both operands from shared memory, 128 bytes a clock: narrow ones
   // wait for that.
   constexpr double fewColumns = 64;

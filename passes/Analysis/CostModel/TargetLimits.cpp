@@ -18,6 +18,7 @@ TargetLimits getTargetLimits(const GPUTarget &target, const GPUCard &card) {
   const GPULimits &limits = target.limits;
   const GPUTarget *own = findGPUTarget(card.target);
   double clocks = card.clock * double(card.processors);
+  double products = own && gpu::copiesAhead(*own) && !gpu::copiesAhead(target) ? mmaSyncShare : 1;
   return {&target,
           StringRef(target.name),
           StringRef(card.name),
@@ -33,9 +34,9 @@ TargetLimits getTargetLimits(const GPUTarget &target, const GPUCard &card) {
           card.clock,
           card.copied,
           cacheBytesPerClock * clocks,
-          card.tensor16,
-          card.tensor8,
-          card.tensorTF32,
+          products * card.tensor16,
+          products * card.tensor8,
+          products * card.tensorTF32,
           card.vector32,
           specialPerClock * clocks,
           launchMicroseconds};

@@ -38,7 +38,11 @@ struct TargetLimits {
   double launch;   ///< microseconds of an empty kernel in a graph
 };
 
-/// A target on a card.
+/// Of the rate of wgmma, what products by mma.sync reach on a card that has both.
+inline constexpr double mmaSyncShare = 0.62;
+
+/// A target on a card, which may be newer: without wgmma in its code such a card multiplies by
+/// mma.sync.
 TargetLimits getTargetLimits(const GPUTarget &target, const GPUCard &card);
 
 /// The target called `name`, on `card` or, without one, on the card that stands for the target; the
