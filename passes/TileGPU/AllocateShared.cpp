@@ -15,6 +15,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/SharedLifetimes.h"
+#include "passes/TileGPU/SharedPlan.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
@@ -32,32 +33,21 @@ using namespace tile::gpu;
 
 namespace {
 
-/// An operation's shared memory and when it is needed: from operation number `start` to `end`, both
-/// included, in the order of the program's text.
-struct Request {
-  Operation *op;
+/// An operation's shared memory and when it is needed.
+struct Request : PlacedBytes {
+  Operation *op = nullptr;
   SharedNeed need;
-  unsigned start, end;
-  int64_t kept = 0; ///< bytes at its end that are nobody else's at any time: mbarriers
-  int64_t offset = 0;
 
-  // Both ends belong to it: what is written by the operation that reads the other must not share
-  // its bytes.
-  bool livesWith(const Request &other) const { return start <= other.end && other.start <= end; }
-
-  /// The lowest place from `offset` on that takes nothing from `other` that it has meanwhile: all
-  /// of its bytes, or those that it keeps.
-  int64_t avoid(const Request &other) const {
-    int64_t end = other.offset + other.need.bytes, free = need.bytes - kept;
-    auto overlap = [&](int64_t first, int64_t start) {
-      return first < end && start < offset + need.bytes;
-    };
-    bool together = livesWith(other);
-    if (together ? overlap(offset, other.offset) : other.kept && overlap(offset, end - other.kept))
-      return llvm::alignTo(end, need.alignment);
-    if (!together && kept && overlap(offset + free, other.offset))
-      return llvm::alignTo(end - free, need.alignment);
-    return offset;
+  Request(Operation *op, SharedNeed need, unsigned from, unsigned to) : op(op) {
+    set(need);
+    start = from;
+    end = to;
+  }
+  void set(SharedNeed other) {
+    need = other;
+    bytes = need.bytes;
+    alignment = need.alignment;
+    persistent = need.use == SharedUse::Persistent;
   }
 };
 
@@ -139,7 +129,7 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
       need = {SharedUse::Allocates, getSharedLayout(fetch.getType()).getBytes(), 1024};
     if (need.use == SharedUse::None)
       return WalkResult::advance();
-    Request request{op, need, fetch ? 0 : first[op], first[op]};
+    Request request(op, need, fetch ? 0 : first[op], first[op]);
     // Alive throughout: rings and staging memory are touched by other warps, or by copies under
     // way.
     if (need.use == SharedUse::Persistent)
@@ -164,7 +154,7 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
         failed(extendOverUses(op->getResult(0), op->getBlock(), lastInside, request.end)))
       return WalkResult::interrupt();
     if (ring && llvm::is_contained(ring->allocs, op)) {
-      request.need.bytes = stages * llvm::alignTo(need.bytes, need.alignment);
+      request.bytes = stages * llvm::alignTo(need.bytes, need.alignment);
       request.start = first[ring->loop];
       request.end = lastInside[ring->loop];
     }
@@ -186,54 +176,30 @@ FailureOr<SmallVector<SharedLifetime>> tile::gpu::getSharedLifetimes(KernelOp ke
   return lifetimes;
 }
 
-/// The requests, the largest first; or first of all those that live as long as the kernel.
-/// Large ones first leave fewer gaps; ties by the text's order keep the result the same each time.
-static SmallVector<Request *> sortBySize(MutableArrayRef<Request> requests,
-                                         bool persistentFirst = false) {
+/// Gives each its offset; returns the bytes taken in all.
+static int64_t placeAll(MutableArrayRef<Request> requests, bool persistentFirst = false) {
+  SmallVector<PlacedBytes *> all;
+  for (Request &request : requests)
+    all.push_back(&request);
+  return tile::gpu::place(all, persistentFirst);
+}
+
+/// The largest first; ties by the text's order.
+static SmallVector<Request *> sortBySize(MutableArrayRef<Request> requests) {
   SmallVector<Request *> order;
   for (Request &request : requests)
     order.push_back(&request);
-  auto isLate = [&](const Request *request) {
-    return persistentFirst && request->need.use != SharedUse::Persistent;
-  };
-  llvm::sort(order, [&](Request *a, Request *b) {
-    return std::tuple(isLate(a), b->need.bytes, a->start) <
-           std::tuple(isLate(b), a->need.bytes, b->start);
+  llvm::sort(order, [](Request *a, Request *b) {
+    return std::tuple(b->bytes, a->start) < std::tuple(a->bytes, b->start);
   });
   return order;
-}
-
-/// First fit, the largest first, or first of all those that live as long as the kernel: these
-/// leave no gaps then. Returns the bytes taken in all.
-/// Each takes the lowest place that is free for its whole lifetime: a few passes over those that
-/// were placed, for each.
-static int64_t place(MutableArrayRef<Request> requests, bool persistentFirst = false) {
-  int64_t total = 0;
-  SmallVector<Request *> placed; // by offset
-  for (Request *request : sortBySize(requests, persistentFirst)) {
-    request->offset = 0;
-    // One pass where nothing is kept: what lies lower has been avoided by then.
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (Request *other : placed) {
-        int64_t offset = request->avoid(*other);
-        moved |= offset != request->offset;
-        request->offset = offset;
-      }
-    }
-    total = std::max(total, request->offset + request->need.bytes);
-    placed.insert(llvm::upper_bound(placed, request,
-                                    [](Request *a, Request *b) { return a->offset < b->offset; }),
-                  request);
-  }
-  return total;
 }
 
 /// How much a choice of stages would take, before anything is changed.
 std::optional<int64_t> tile::gpu::planSharedBytes(KernelOp kernel, const CopyRing &ring,
                                                   int64_t stages) {
   auto requests = collectRequests(kernel, &ring, stages);
-  return failed(requests) ? std::nullopt : std::optional<int64_t>(place(*requests));
+  return failed(requests) ? std::nullopt : std::optional<int64_t>(placeAll(*requests));
 }
 
 /// As if fetches in loops had no memory: that is given out by stages, of what is left.
@@ -241,7 +207,7 @@ std::optional<int64_t> tile::gpu::planBytesBesideFetches(KernelOp kernel) {
   auto requests = collectRequests(kernel, nullptr, 1, /*fetchedOnce=*/true);
   if (failed(requests))
     return std::nullopt;
-  return place(*requests);
+  return placeAll(*requests);
 }
 
 /// Scratch of at most this many bytes is a reduction's few words.
@@ -260,7 +226,7 @@ static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t 
       request.start = 0;
       request.end = ~0u;
     }
-  int64_t total = place(requests);
+  int64_t total = placeAll(requests);
   // Too many small ones would take memory that occupancy needs.
   if (small > 8 * smallScratch || total > limit)
     return std::nullopt;
@@ -294,7 +260,7 @@ static bool convertInRounds(MutableArrayRef<Request> requests) {
                              rounds))
       continue;
     convert->setAttr(roundsName, Builder(convert.getContext()).getI64IntegerAttr(rounds));
-    request->need = getSharedNeed(convert);
+    request->set(getSharedNeed(convert));
     return true;
   }
   return false;
@@ -342,14 +308,14 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
     auto requests = collectRequests(kernel);
     if (failed(requests))
       return failure();
-    while (std::min(place(*requests), place(*requests, /*persistentFirst=*/true)) > limit &&
+    while (std::min(placeAll(*requests), placeAll(*requests, /*persistentFirst=*/true)) > limit &&
            convertInRounds(*requests))
       ;
     SmallVector<int64_t> apart;
     std::optional<int64_t> totalApart = placeApart(*requests, limit, apart);
-    int64_t total = totalApart ? *totalApart : place(*requests);
+    int64_t total = totalApart ? *totalApart : placeAll(*requests);
     if (total > limit)
-      total = place(*requests, /*persistentFirst=*/true);
+      total = placeAll(*requests, /*persistentFirst=*/true);
     if (totalApart)
       for (auto [request, offset] : llvm::zip(*requests, apart))
         request.offset = offset;

@@ -23,6 +23,7 @@
 #include "passes/TileGPU/ProducerSlice.h"
 #include "passes/TileGPU/RingGroups.h"
 #include "passes/TileGPU/SharedLifetimes.h"
+#include "passes/TileGPU/SharedPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -130,14 +131,14 @@ private:
 
   /// Bytes of shared memory: what stays the same, and what each stage adds.
   struct Plan {
-    int64_t fixed = 0, repeated = 0, requested = limits::stages, rings = 0;
-    int64_t beside = 0;      ///< of `fixed`, but for fetches in loops and for mbarriers
-    bool explicitly = false; ///< the source asks for the stages
+    RingNeed need;
+    int64_t beside = 0; ///< of what is fixed, all but fetches in loops and mbarriers
   };
 
   Plan makePlan() {
     Plan plan;
-    int64_t scratch = 0, small = 0;
+    RingNeed &rings = plan.need;
+    int64_t scratch = 0, small = 0, fixed = 0;
     kernel.getBody().walk([&](Operation *op) {
       SharedNeed need = getSharedNeed(op);
       if (keepsScratch(op))
@@ -149,28 +150,31 @@ private:
       else if (auto copy = dyn_cast<AsyncCopyOp>(op); copy && isFill(copy) && !isWide())
         small += FillLayout::values + 16 + getFillBytes(copy);
       else if (need.use != SharedUse::None && !isa<TmaFetchOp>(op))
-        plan.fixed += llvm::alignTo(need.bytes, 1024);
+        fixed += llvm::alignTo(need.bytes, 1024);
     });
-    plan.fixed += llvm::alignTo(scratch, 1024) + llvm::alignTo(small, 1024);
-    plan.beside = plan.fixed;
+    fixed += llvm::alignTo(scratch, 1024) + llvm::alignTo(small, 1024);
+    plan.beside = fixed;
+    rings.persistent = kernel->hasAttr(persistentGridName);
     for (Group &group : groups) {
       if (findOwner(group) != &group)
         continue;
-      plan.fixed += 1024; // mbarriers
+      int64_t bytes = group.getSlotBytes();
+      fixed += 1024; // mbarriers
       if (!isInInnerLoop(group.fetches.front())) {
-        plan.fixed += group.getSlotBytes();
+        fixed += bytes;
+        rings.outer += bytes;
         if (!group.fetches.front()->getParentOfType<LoopLikeOpInterface>() &&
             !group.fetches.front()->hasAttr(ringName))
-          plan.beside += group.getSlotBytes();
+          plan.beside += bytes;
         continue;
       }
-      ++plan.rings;
-      plan.repeated += group.getSlotBytes();
+      rings.slots.push_back(bytes);
       if (group.requested) {
-        plan.explicitly = true;
-        plan.requested = std::min(plan.requested, group.requested);
+        rings.explicitly = true;
+        rings.requested = std::min(rings.requested, group.requested);
       }
     }
+    rings.fixed = fixed;
     return plan;
   }
 
@@ -182,7 +186,7 @@ private:
       return occupancy.getInt();
     // Who fixes a part of the schedule has the rest of it in mind, too.
     auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
-    if (!warps || plan.explicitly || kernel->hasAttr(requestedWarpsName) ||
+    if (!warps || plan.need.explicitly || kernel->hasAttr(requestedWarpsName) ||
         kernel->hasAttr(consumersName) || kernel->hasAttr(stagesName) ||
         kernel->hasAttr(maxRegistersName) || kernel->hasAttr(blocksOfClusterName))
       return 1;
@@ -190,23 +194,14 @@ private:
     need.warps = warps.getInt();
     need.registers = countLiveRegisters(kernel);
     need.registersOnEntry = getRegisterNeed(kernel).registers;
-    need.fixedBytes = plan.fixed;
-    need.stageBytes = plan.repeated;
-    need.rings = plan.rings;
+    need.fixedBytes = plan.need.fixed;
+    need.stageBytes = plan.need.getStageBytes();
+    need.rings = int64_t(plan.need.slots.size());
     need.programs = countPrograms(kernel, getCard(target)).getRoom();
     int64_t blocks = tile::gpu::chooseBlocks(need, limits);
     if (blocks > 1)
       kernel->setAttr(occupancyName, builder.getI64IntegerAttr(blocks));
     return blocks;
-  }
-
-  /// Of the rings in loops, the bytes of the smallest slot.
-  int64_t getLeastSlot() {
-    int64_t least = INT64_MAX;
-    for (Group &group : groups)
-      if (findOwner(group) == &group && isInInnerLoop(group.fetches.front()))
-        least = std::min(least, group.getSlotBytes());
-    return least;
   }
 
   /// With notes of the largest tiles: what a fetch brings, what is staged beside.
@@ -245,9 +240,10 @@ private:
 
   /// Gives tiles that trips store for products of all warpgroups two places each, where rings keep
   /// stages enough: no warpgroup waits then, before it stores, until the others have multiplied.
-  void alternateTiles(Plan &plan, int64_t limit) {
+  void alternateTiles(Plan &plan) {
     FailureOr<int64_t> warps = getLaunchedWarps(kernel);
-    if (failed(warps) || *warps <= warpsOfWarpgroup || !plan.repeated || plan.explicitly)
+    if (failed(warps) || *warps <= warpsOfWarpgroup || plan.need.slots.empty() ||
+        plan.need.explicitly)
       return;
     kernel.getBody().walk([&](LocalAllocOp alloc) {
       if (!isReadInTrip(alloc))
@@ -257,12 +253,15 @@ private:
       int64_t stages = countClocks(*alloc->getBlock()) >= longTrip ? fewStages : usefulStages;
       int64_t bytes = llvm::alignTo(getSharedNeed(alloc).bytes, 1024);
       Plan larger = plan;
-      larger.fixed += bytes;
+      larger.need.fixed += bytes;
       larger.beside += bytes;
       alloc->setAttr(alternatesName, builder.getUnitAttr());
-      if (limit - larger.fixed < stages * plan.repeated)
+      auto isTooLarge = [&] {
+        return larger.need.limit - larger.need.fixed < stages * larger.need.getStageBytes();
+      };
+      if (isTooLarge())
         countLifetimes(larger);
-      if (limit - larger.fixed < stages * plan.repeated)
+      if (isTooLarge())
         alloc->removeAttr(alternatesName);
       else
         plan = larger;
@@ -275,7 +274,7 @@ private:
     if (!planned)
       return;
     int64_t bytes = llvm::alignTo(*planned, 1024);
-    plan.fixed += bytes - plan.beside;
+    plan.need.fixed += bytes - plan.beside;
     plan.beside = bytes;
   }
 
@@ -308,62 +307,36 @@ private:
     return clocks;
   }
 
-  /// Sets `ring` of each group. All rings in loops have one number of stages: as many as fit into
-  /// what other users of shared memory leave, over the sum of these rings' slots; at most
-  /// `limits::stages`, or the least that a source asks for. Where that is one, the first of them
-  /// that fit have two. Rings outside of loops have one, or two in a persistent kernel where that
-  /// leaves the others three stages, or costs them none.
+  /// Sets `ring` of each group, with as many stages as chooseRingStages() says.
   LogicalResult chooseStages() {
     Plan plan = makePlan();
-    int64_t blocks = chooseBlocks(plan), limit = getSharedLimit(limits, blocks);
-    int64_t repeated = plan.repeated, requested = plan.requested;
+    int64_t blocks = chooseBlocks(plan);
+    RingNeed &need = plan.need;
+    need.limit = getSharedLimit(limits, blocks);
     // The sum takes all that stands beside the rings for alive at once, which is right for most
     // kernels. Where it costs stages, as of loops that each copy ahead before this one, lifetimes
     // decide.
-    int64_t wanted = !repeated ? 0 : plan.explicitly ? requested : 2;
-    if (limit - plan.fixed < wanted * repeated)
+    if (isCrowded(need))
       countLifetimes(plan);
-    alternateTiles(plan, limit);
-    int64_t room = limit - plan.fixed;
-    int64_t fitting = repeated ? room / repeated : 1;
-    if (room < 0 || fitting < 1)
-      return reportTooLarge(plan.fixed + repeated, limit, blocks);
-    if (plan.explicitly && fitting < requested)
-      remarkOn(kernel) << "stages(" << requested
+    alternateTiles(plan);
+    RingStages chosen = chooseRingStages(need);
+    int64_t repeated = need.getStageBytes();
+    if (chosen.fitting < 1)
+      return reportTooLarge(need.fixed + repeated, need.limit, blocks);
+    if (need.explicitly && chosen.fitting < need.requested)
+      remarkOn(kernel) << "stages(" << need.requested
                        << ") does not fit into shared memory: a stage takes " << repeated
-                       << " bytes, there is room for " << fitting << " [R0404]";
-    else if (repeated && fitting < 2 && room - fitting * repeated < getLeastSlot())
+                       << " bytes, there is room for " << chosen.fitting << " [R0404]";
+    else if (repeated && !need.explicitly && chosen.fitting < 2 &&
+             !llvm::is_contained(chosen.doubled, true))
       remarkOn(kernel) << "loads are not overlapped with computation: two stages of " << repeated
                        << " bytes do not fit into shared memory; make the tiles smaller [R0404]";
-    int64_t stages = std::min(requested, fitting);
-    // Tiles that each program of a persistent kernel fetches once are fetched for the next
-    // meanwhile, where that leaves the others stages enough.
-    int64_t spare = room - stages * repeated, outer = 0;
-    llvm::SmallPtrSet<Group *, 4> doubled; // looked up only
-    if (stages == 1 && !plan.explicitly)
-      for (Group &group : groups)
-        if (int64_t bytes = group.getSlotBytes();
-            findOwner(group) == &group && bytes <= spare && isInInnerLoop(group.fetches.front())) {
-          doubled.insert(&group);
-          spare -= bytes;
-        }
-    for (Group &group : groups)
-      if (findOwner(group) == &group && !isInInnerLoop(group.fetches.front()))
-        outer += group.getSlotBytes();
-    bool isPersistent = kernel->hasAttr(persistentGridName);
-    if (isPersistent && outer > spare && !plan.explicitly) {
-      int64_t fewer = repeated ? (room - outer) / repeated : 0;
-      if (fewer >= usefulStages) {
-        stages = std::min(stages, fewer);
-        spare = room - stages * repeated;
-      }
-    }
-    int64_t outerStages = isPersistent && outer <= spare ? 2 : 1;
     builder.setInsertionPoint(kernel.getBody().front().getTerminator());
     for (Group &group : groups) {
       Group *owner = findOwner(group);
       owner->perWarp |= group.perWarp;
     }
+    size_t number = 0; // among the rings in loops
     for (Group &group : groups) {
       if (findOwner(group) != &group)
         continue;
@@ -371,8 +344,9 @@ private:
       for (TmaFetchOp fetch : group.fetches)
         tiles.push_back(fetch.getType());
       bool inner = isInInnerLoop(group.fetches.front());
-      auto type = RingType::get(builder.getContext(),
-                                inner ? stages + doubled.contains(&group) : outerStages, tiles);
+      auto type = RingType::get(
+          builder.getContext(),
+          inner ? chosen.inner + int64_t(chosen.doubled[number++]) : chosen.outer, tiles);
       // Blocks that differ in these bits of their ranks fill each other's slots.
       uint64_t across = 0;
       for (TmaFetchOp fetch : group.fetches)

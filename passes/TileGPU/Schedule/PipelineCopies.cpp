@@ -40,6 +40,7 @@
 #include "passes/TileGPU/PipelineFragments.h"
 #include "passes/TileGPU/Schedule/LoopSchedule.h"
 #include "passes/TileGPU/SharedLifetimes.h"
+#include "passes/TileGPU/SharedPlan.h"
 #include "passes/TileGPU/StagedLoads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -65,10 +66,6 @@ namespace {
 
 /// Elements of a thread from which on their copies, one by one, are long.
 constexpr int64_t longCode = 16;
-/// Registers of a multiprocessor, and what a thread may take of them.
-constexpr int64_t registers = 65536, registersOfThread = 256;
-/// Bytes of each block's shared memory that the system takes.
-constexpr int64_t systemBytes = 1024;
 
 /// A load that can be copied ahead.
 struct Copy {
@@ -271,26 +268,27 @@ private:
       declined(loop) << "the source asks for one stage";
       return false;
     }
-    int64_t useful = countUsefulStages();
-    bool chained = areProductsChained() && (requested || hasRoomForFlight(ring, useful + 1));
-    int64_t wanted =
-        requested ? requested.getInt() : std::min(mostCopyStages, useful + int64_t(chained));
+    auto getBytes = [&](int64_t count) { return planSharedBytes(kernel, ring, count); };
+    CopyNeed need;
+    need.limit = limit;
+    if (requested)
+      need.requested = requested.getInt();
+    need.useful = countUsefulStages();
+    need.chained = areProductsChained() && (requested || hasRoomForFlight(ring, need.useful + 1));
     if (auto trips = loop.getStaticTripCount())
-      wanted = std::min<int64_t>(wanted, trips->getLimitedValue(mostCopyStages * 4));
-    int64_t share = requested && !kernel->hasAttr(occupancyName) ? limit : getShareOfBlock();
-    // Where products are that short, loads are waited for: blocks make room for stages if more
-    // bytes are on their way then.
-    if (!requested && !kernel->hasAttr(occupancyName) && useful == mostCopyStages)
-      share = getShareWithMostCopies(ring, wanted, share);
-    if (!requested && !kernel->hasAttr(occupancyName))
-      share = std::min(share, getSharedLimit(target.limits, chooseBlocks(ring)));
+      need.trips = int64_t(trips->getLimitedValue(limits::stages));
+    if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
+      need.occupancy = occupancy.getInt();
+    if (auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName))
+      need.threads = warps.getInt() * target.limits.warpThreads;
+    need.registers = target.limits.registersPerProcessor;
+    need.reserved = target.limits.sharedReserved;
     if (!requested)
-      share = std::min(share, limit - countFetched(1));
-    stages = wanted;
-    std::optional<int64_t> bytes;
-    while (stages > 1 && (!(bytes = planSharedBytes(kernel, ring, stages)) ||
-                          *bytes > (stages > 2 ? share : limit)))
-      --stages;
+      need.openShare = limit - countFetched(1);
+    if (!requested && !need.occupancy)
+      need.openShare = std::min(need.openShare, getSharedLimit(target.limits, chooseBlocks(ring)));
+    int64_t wanted = 0;
+    stages = chooseCopyStages(need, wanted, getBytes);
     if (stages < wanted && (requested || stages < 2))
       remarkOn(loop) << (requested ? "stages(" + std::to_string(wanted) + ")"
                                    : "a second stage of the loop's loads")
@@ -301,22 +299,9 @@ private:
     if (stages < 2)
       declined(loop) << "two stages do not fit into shared memory";
     // Products in flight hold a slot more: not at the cost of what is of use ahead.
-    if (chained && stages > useful)
+    if (need.chained && stages > need.useful)
       lag = 2;
     return stages > 1;
-  }
-
-  /// Of `share`, a block's part of a multiprocessor, and all of it: with which more stages are on
-  /// their way at once.
-  int64_t getShareWithMostCopies(const CopyRing &ring, int64_t wanted, int64_t share) {
-    auto fit = [&](int64_t bytes) {
-      int64_t stages = wanted;
-      while (stages > 2 && planSharedBytes(kernel, ring, stages).value_or(limit + 1) > bytes)
-        --stages;
-      return stages;
-    };
-    int64_t blocks = (limit + systemBytes) / (share + systemBytes);
-    return fit(limit) - 1 > blocks * (fit(share) - 1) ? limit : share;
   }
 
   /// Bytes that `count` stages of what the loop fetches take: their ring is laid out later.
@@ -403,16 +388,6 @@ private:
     need.fixedBytes = bytes.value_or(limit + 1);
     need.programs = countPrograms(kernel, getCard(target)).getRoom();
     return chooseBlocksOfCopies(need, target.limits);
-  }
-
-  /// Bytes of shared memory that leave room for as many blocks as registers do.
-  int64_t getShareOfBlock() {
-    int64_t blocks = 1;
-    if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
-      blocks = occupancy.getInt();
-    else if (auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName))
-      blocks = std::max<int64_t>(1, registers / (warps.getInt() * 32 * registersOfThread));
-    return (limit + systemBytes) / blocks - systemBytes;
   }
 
   /// Copies of trip `trip` into slot `slot`, if it exists; the builder stands where they begin.
