@@ -497,6 +497,7 @@ KernelWork Counter::run() {
   }
   work.longest = total > 0 ? std::max(1.0, most / total) : 1;
   mergeSingleTrips();
+  work.shared = collectSharedTiles(kernel, shape);
   SmallVector<DotWork> dots;
   for (const LoopWork &loop : work.loops)
     llvm::append_range(dots, loop.dots);

@@ -4,6 +4,7 @@
 #define TILE_PASSES_ANALYSIS_COSTMODEL_KERNELWORK_H
 
 #include "dialect/Tile/TileDialect.h"
+#include "passes/Analysis/CostModel/SharedTiles.h"
 #include "passes/Analysis/IndexEvaluation.h"
 #include "target/Target.h"
 
@@ -94,6 +95,7 @@ struct KernelWork {
   double longest = 1;              ///< trips of the longest program over those of the average one
   std::vector<LoopWork> loops;     ///< the body first
   std::vector<double> tensorBytes; ///< by parameter; 0: a scalar, or not known
+  SharedTiles shared;              ///< what may lie in shared memory
   LiveRegisters live{};            ///< that tiles take at once
   LiveRegisters uneven{};          ///< beside these, where rows begin anywhere
   int64_t ownWarps = 4;            ///< what the compiler chooses without being asked

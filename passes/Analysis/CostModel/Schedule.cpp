@@ -11,6 +11,7 @@
 #include "passes/Analysis/CostModel/Schedule.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/RequestLimits.h"
+#include "passes/Analysis/CostModel/SharedMemory.h"
 #include "target/LoadLatency.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -162,158 +163,6 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
     }
 }
 
-//===--- Shared memory ----------------------------------------------------===//
-
-/// Of the tiles that a loop copies ahead of its products, the bytes of those that need rings of
-/// their own: loops that follow each other share rings of tiles as large.
-static double countOwnRings(const KernelWork &work, const LoopWork &loop) {
-  auto getSizes = [](const LoopWork &loop) {
-    std::vector<double> sizes;
-    for (const AccessWork &access : loop.accesses)
-      if (access.feedsDot)
-        sizes.push_back(access.fetchedBytes);
-    return sizes;
-  };
-  std::vector<double> there;
-  for (const LoopWork &other : work.loops) {
-    if (&other == &loop)
-      break;
-    if (other.parent != loop.parent || other.stages != loop.stages)
-      continue;
-    // One ring for each of the largest number of tiles of one size that a loop has.
-    std::vector<double> sizes = getSizes(other);
-    for (double size : sizes)
-      for (auto missing = llvm::count(sizes, size) - llvm::count(there, size); missing > 0;
-           --missing)
-        there.push_back(size);
-  }
-  double bytes = 0;
-  for (double size : getSizes(loop)) {
-    auto found = llvm::find(there, size);
-    if (found == there.end())
-      bytes += double(llvm::alignTo(uint64_t(size), 1024));
-    else
-      there.erase(found);
-  }
-  return bytes;
-}
-
-/// Multiplications of a trip's products, times the bits of an operand's element.
-static int64_t countProductBits(const LoopWork &loop) {
-  int64_t bits = 0;
-  for (const DotWork &dot : loop.dots)
-    bits += dot.batch * dot.m * dot.n * dot.k * dot.bits;
-  return bits;
-}
-
-static void estimateShared(const KernelWork &work, const Schedule &schedule,
-                           const TargetLimits &target, Resources &found) {
-  constexpr int64_t system = 1024, page = 1024, staging = 32 * 1024, leastStaged = 4096;
-  bool wgmma = false, hasMma = false;
-  int64_t rings = 0;
-  double once = 0, repeated = 0, others = 0, stored = 0;
-  double turned = 0, largestStore = 0; // by way of shared memory where products run on mma.sync
-  int64_t requested = limits::stages;
-  if (hasClusterOfParts(work, schedule))
-    for (const LoopWork &loop : work.loops)
-      once += double(llvm::alignTo(uint64_t(loop.stateBytes), page));
-  for (const LoopWork &loop : work.loops) {
-    bool inRings = loop.parent >= 0 && found.bulkCopies;
-    double own = inRings ? countOwnRings(work, loop) : 0;
-    repeated += own;
-    rings += loop.parent >= 0 && (!inRings || own > 0) ? int64_t(loop.dots.size()) : 0;
-    for (const AccessWork &access : loop.accesses) {
-      if (access.feedsDot && !inRings)
-        (loop.parent < 0 ? once : repeated) += double(llvm::alignTo(
-            uint64_t(found.bulkCopies ? access.fetchedBytes : access.paddedBytes), page));
-      if (access.isStore && access.tileBytes >= leastStaged)
-        stored += access.tileBytes, largestStore = std::max(largestStore, access.tileBytes);
-      if (access.feedsDot && loop.parent >= 0)
-        if (int64_t stages = loop.stages ? loop.stages : schedule.stages.value_or(0))
-          requested = std::min(requested, stages);
-    }
-    for (const DotWork &dot : loop.dots) {
-      wgmma |= dot.wgmma && found.warps % 4 == 0;
-      hasMma |= dot.tensorCores && !wgmma;
-      // A computed operand reaches wgmma by way of shared memory unless it is the one that
-      // registers may hold.
-      bool a = dot.swapped ? false : dot.computedB, b = dot.swapped ? dot.computedA : false;
-      others += (a ? double(dot.k * dot.n) : 0) * dot.bits / 8 +
-                (b ? double(dot.m * dot.k) : 0) * dot.bits / 8;
-      // Threads hold a computed operand as its product needs it only where no warps share its rows.
-      DotWork computed = dot;
-      computed.n = dot.k;
-      bool shared =
-          getWarpTile(computed, found.warps, /*rowsInWarps=*/loop.reduced > 0).second < dot.k;
-      if (dot.tensorCores && !wgmma && dot.computedA && (dot.turnedA || shared) && !b)
-        turned += double(dot.m * dot.k) * dot.bits / 8;
-    }
-  }
-  if (!found.bulkCopies) {
-    // The rule of PipelineCopies.cpp: more than two stages only where registers leave room for no
-    // more blocks.
-    int64_t stages = 1;
-    if (found.asyncCopies && repeated > 0) {
-      constexpr int64_t registersOfThread = 256;
-      int64_t useful = gpu::mostCopyStages, mostTrips = 1;
-      for (const LoopWork &loop : work.loops)
-        if (loop.parent >= 0 &&
-            llvm::any_of(loop.accesses, [](const AccessWork &each) { return each.feedsDot; })) {
-          useful = std::min(useful, gpu::countUsefulCopyStages(countProductBits(loop)));
-          mostTrips = std::max(mostTrips, loop.mostTrips);
-        }
-      int64_t blocks = schedule.occupancy.value_or(
-          std::max<int64_t>(1, target.registers / (found.threads * registersOfThread)));
-      double fixed = once + others + double(page);
-      auto fit = [&](double bytes) { return int64_t((bytes - fixed) / repeated); };
-      bool isOpen = requested == limits::stages && !schedule.occupancy;
-      if (isOpen && useful == gpu::mostCopyStages) { // getShareWithMostCopies() there
-        auto stagesOf = [&](int64_t blocks) {
-          return std::clamp<int64_t>(fit(double(target.sharedBytes) / double(blocks) - system), 2,
-                                     useful);
-        };
-        if (stagesOf(1) - 1 > blocks * (stagesOf(blocks) - 1))
-          blocks = 1;
-      }
-      stages = std::min(requested == limits::stages ? useful : requested,
-                        std::max(fit(double(target.sharedBytes) / double(blocks) - system),
-                                 std::min<int64_t>(2, fit(double(target.sharedBytes) - system))));
-      stages = std::max<int64_t>(std::min(stages, mostTrips), 1);
-    }
-    found.sharedBytes = int64_t(once + double(stages) * repeated + others) + 1024;
-    found.stages = stages > 1 ? stages : 0;
-    // Loads, of one stage at least, and what is turned live at once; results leave when these are
-    // gone. How many blocks fit is still rated by the loops alone.
-    auto least = int64_t(std::max(once + repeated + others + turned, hasMma ? largestStore : 0.0));
-    if (least > target.sharedBytes - system)
-      found.sharedBytes = std::max(found.sharedBytes, least);
-  } else {
-    int64_t blocks = schedule.occupancy.value_or(1);
-    int64_t limit = target.sharedBytes / blocks / system * system - system;
-    double fixed = once + others + 2 * page;
-    int64_t fitting = repeated ? int64_t((double(limit) - fixed) / repeated) : 1;
-    found.stages = std::min(requested, fitting);
-    double left = double(limit) - fixed - 2 * repeated;
-    others += wgmma ? std::min({stored, double(staging), std::max(left, 0.0)}) : 0;
-    found.need.fixedBytes = int64_t(once + others) + 2 * page;
-    found.need.stageBytes = int64_t(repeated);
-    found.need.rings = rings;
-    found.isOpen = requested == limits::stages;
-    if (repeated)
-      found.stages = std::min<int64_t>(
-          found.stages, int64_t((double(limit) - once - others - 2 * page) / repeated));
-    found.sharedBytes =
-        int64_t(once + others + 2 * page + double(std::max<int64_t>(found.stages, 1)) * repeated);
-    if (found.stages < 1)
-      found.reason = "a block needs about " + std::to_string(found.sharedBytes) +
-                     " bytes of shared memory and gets " + std::to_string(limit);
-  }
-  if (found.sharedBytes > target.sharedBytes - system && found.reason.empty())
-    found.reason = "a block needs about " + std::to_string(found.sharedBytes) +
-                   " bytes of shared memory and gets " +
-                   std::to_string(target.sharedBytes - system);
-}
-
 int findEarlierLoop(const KernelWork &work, size_t number, const AccessWork &access) {
   auto getBytes = [](const AccessWork &each) { return each.tileBytes * each.useful * each.count; };
   const LoopWork &loop = work.loops[number];
@@ -397,15 +246,7 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   Resources found;
   found.warps = schedule.consumers && target.hasBulkCopies ? 4 * *schedule.consumers
                                                            : schedule.warps.value_or(work.ownWarps);
-  bool hasDots = false, streams = false;
-  for (const LoopWork &loop : work.loops) {
-    hasDots |= !loop.dots.empty();
-    for (const AccessWork &access : loop.accesses)
-      streams |= access.feedsDot && loop.parent >= 0;
-  }
-  found.bulkCopies = target.hasBulkCopies && hasDots && streams;
-  found.asyncCopies = target.target && target.target->has(Feature::AsyncCopy) &&
-                      !found.bulkCopies && hasDots && streams;
+  chooseCopies(work, schedule, target, found);
   // A `tune` clause may hold any number: what is reckoned from it must not overflow.
   constexpr int64_t mostWarps = 32;
   if (found.warps > mostWarps)

@@ -1,0 +1,479 @@
+// The shared memory of a block: what SharedTiles.cpp has found in the kernel, placed and given
+// stages by the functions of passes/TileGPU/SharedPlan.h, which the passes call too.
+//
+//   fetched   by TMA, in a kernel whose loops fetch operands    rings    tile-gpu-specialize-warps
+//   copied    by cp.async, in innermost loops                   slots    tile-gpu-pipeline-copies
+//   stored    by the threads                                    tiles    tile-gpu-allocate-shared
+#include "passes/Analysis/CostModel/SharedMemory.h"
+#include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/SharedPlan.h"
+#include "llvm/ADT/STLExtras.h"
+
+using namespace llvm;
+
+namespace tile::cost {
+
+namespace {
+
+using Use = SharedTile::Use;
+
+/// Where tiles begin, and what mbarriers take of a plan.
+constexpr int64_t page = 1024, barrierBytes = 16;
+/// Of results that TMA stores: what is staged at once, and the smallest that are.
+constexpr int64_t staging = 32 * 1024, leastStored = 4096;
+
+bool isLoaded(const SharedTile &tile) {
+  return tile.use == Use::Operand || tile.use == Use::Source || tile.use == Use::Vector;
+}
+
+/// Tiles that are fetched into one slot, for the operation that waits for all of them.
+struct Ring {
+  int loop = -1;
+  unsigned firstUse = 0, end = 0;
+  int64_t requested = 0;
+  SmallVector<int64_t, 2> tiles; ///< bytes
+
+  int64_t getSlotBytes() const {
+    int64_t bytes = 0;
+    for (int64_t tile : tiles)
+      bytes += int64_t(alignTo(uint64_t(tile), page));
+    return bytes;
+  }
+  int64_t getBytes(int64_t stages) const {
+    int64_t bytes = barrierBytes * stages;
+    for (int64_t tile : tiles)
+      bytes += stages * int64_t(alignTo(uint64_t(tile), page));
+    return bytes;
+  }
+};
+
+class Planner {
+public:
+  Planner(const KernelWork &work, const Schedule &schedule, const TargetLimits &target,
+          Resources &found)
+      : work(work), shared(work.shared), schedule(schedule), target(target), found(found),
+        wgmma(any_of(work.loops, [&](const LoopWork &loop) {
+          return any_of(loop.dots, [&](const DotWork &dot) {
+            return dot.wgmma && found.warps % warpsOfWarpgroup == 0;
+          });
+        })) {}
+
+  void run() {
+    addFixed();
+    if (found.asyncCopies)
+      chooseSlots();
+    if (found.bulkCopies) {
+      collectRings();
+      addStores();
+      chooseStages();
+    } else {
+      addExchanges();
+    }
+    finish();
+  }
+
+  bool isFetched(const SharedTile &tile) const {
+    return found.bulkCopies && isLoaded(tile) &&
+           (tile.canFetch || (tile.isGathered && schedule.persistent &&
+                              any_of(shared.tiles, [&](const SharedTile &other) {
+                                return other.loop == tile.loop && other.canFetch &&
+                                       other.use == Use::Operand;
+                              })));
+  }
+  /// True for what the computing threads copy ahead in a loop.
+  bool isCopied(const SharedTile &tile) const {
+    return found.asyncCopies && isLoaded(tile) && !isFetched(tile) && tile.loop >= 0 &&
+           shared.loops[tile.loop].isInnermost && shared.loops[tile.loop].isCounted;
+  }
+
+private:
+  static constexpr int64_t warpsOfWarpgroup = 4;
+
+  int64_t getBlocks() const { return schedule.occupancy.value_or(1); }
+  int64_t getLimit() const { return gpu::getSharedLimit(target.target->limits, getBlocks()); }
+  int64_t getStages(int loop) const {
+    for (; loop >= 0; loop = shared.loops[loop].parent)
+      if (shared.loops[loop].stages)
+        return shared.loops[loop].stages;
+    return schedule.stages.value_or(0);
+  }
+
+  /// True if threads keep the operand in registers, where its product reads it.
+  bool staysInRegisters(const SharedTile &tile) const {
+    const OperandPlace &operand = tile.operand;
+    if (!operand.isFirst)
+      return operand.isHeld && operand.wgmma && found.warps % warpsOfWarpgroup == 0;
+    if (operand.wgmma && found.warps % warpsOfWarpgroup == 0)
+      return operand.isHeld;
+    DotWork rows;
+    rows.m = operand.rows;
+    rows.n = operand.depth;
+    return getWarpTile(rows, found.warps, shared.rowsInWarps).second >= operand.depth;
+  }
+
+  /// Returns its place in `placed`.
+  size_t add(int64_t bytes, unsigned start, unsigned end) {
+    gpu::PlacedBytes &each = placed.emplace_back();
+    each.bytes = bytes;
+    each.alignment = page;
+    each.start = start;
+    each.end = end;
+    return placed.size() - 1;
+  }
+  size_t addPersistent(int64_t bytes, unsigned start, unsigned end) {
+    size_t number = add(bytes, start, end);
+    placed[number].persistent = true;
+    return number;
+  }
+
+  int64_t placeAll(ArrayRef<gpu::PlacedBytes> more = {}, bool persistentFirst = false) {
+    SmallVector<gpu::PlacedBytes> all(placed);
+    append_range(all, more);
+    SmallVector<gpu::PlacedBytes *> pointers;
+    for (gpu::PlacedBytes &each : all)
+      pointers.push_back(&each);
+    return gpu::place(pointers, persistentFirst);
+  }
+
+  /// What no copy brings ahead: operands that are computed, or loaded by the threads.
+  void addFixed() {
+    if (hasClusterOfParts(work, schedule))
+      for (const LoopWork &loop : work.loops)
+        if (loop.stateBytes > 0)
+          addPersistent(loop.stateBytes, 0, shared.operations);
+    for (const SharedTile &tile : shared.tiles)
+      if (tile.use == Use::Computed
+              ? !staysInRegisters(tile)
+              : tile.use == Use::Operand && !isFetched(tile) && !isCopied(tile))
+        add(tile.bytes, tile.start, tile.end);
+  }
+
+  //===--- Copies by the threads --------------------------------------------===//
+
+  void chooseSlots() {
+    for (auto [number, loop] : enumerate(shared.loops)) {
+      SmallVector<int64_t> bytes;
+      bool any = false;
+      for (const SharedTile &tile : shared.tiles)
+        if (tile.loop == int(number) && isCopied(tile)) {
+          any |= tile.use != Use::Vector;
+          bytes.push_back(tile.bytes);
+        }
+      if (any)
+        chooseSlots(int(number), loop, bytes);
+    }
+  }
+
+  void chooseSlots(int number, const SharedLoop &loop, ArrayRef<int64_t> bytes) {
+    // What TMA fetches has a place each until rings are laid out.
+    SmallVector<gpu::PlacedBytes> fetched;
+    int64_t inLoop = 0;
+    for (const SharedTile &tile : shared.tiles)
+      if (isFetched(tile)) {
+        fetched.emplace_back();
+        fetched.back().bytes = tile.fetchedBytes;
+        fetched.back().alignment = page;
+        fetched.back().end = tile.end;
+        inLoop += tile.loop == number ? tile.fetchedBytes : 0;
+      }
+    auto getBytes = [&](int64_t stages) -> std::optional<int64_t> {
+      SmallVector<gpu::PlacedBytes> all(fetched);
+      for (int64_t each : bytes) {
+        gpu::PlacedBytes &slots = all.emplace_back();
+        slots.bytes = stages * each;
+        slots.alignment = page;
+        slots.start = loop.start;
+        slots.end = loop.end;
+      }
+      return placeAll(all);
+    };
+    const GPULimits &limits = target.target->limits;
+    gpu::CopyNeed need;
+    need.limit = limits.sharedPerBlock();
+    if (int64_t stages = getStages(number))
+      need.requested = stages;
+    need.useful = gpu::countUsefulCopyStages(loop.productBits);
+    need.chained = wgmma && loop.isChained;
+    if (loop.mostTrips)
+      need.trips = loop.mostTrips;
+    need.occupancy = schedule.occupancy;
+    need.threads = found.warps * limits.warpThreads;
+    need.registers = limits.registersPerProcessor;
+    need.reserved = limits.sharedReserved;
+    if (!need.requested && inLoop)
+      need.openShare = need.limit - inLoop - page;
+    if (!need.requested && !need.occupancy && wgmma && !found.bulkCopies && !schedule.warps &&
+        !schedule.maxRegisters) {
+      gpu::BlockNeed block = found.need;
+      block.warps = found.warps;
+      block.fixedBytes = getBytes(gpu::usefulStages).value_or(need.limit + 1);
+      need.openShare = std::min(
+          need.openShare, gpu::getSharedLimit(limits, gpu::chooseBlocksOfCopies(block, limits)));
+    }
+    int64_t wanted = 0, stages = gpu::chooseCopyStages(need, wanted, getBytes);
+    if (stages < 2 || (need.requested && *need.requested < 2) || loop.mostTrips == 1) {
+      for (const SharedTile &tile : shared.tiles) // threads store it when they have it
+        if (tile.loop == number && isCopied(tile) && tile.use == Use::Operand)
+          add(tile.bytes, tile.start, tile.end);
+      return;
+    }
+    for (int64_t each : bytes)
+      add(stages * each, loop.start, loop.end);
+    found.stages = std::max(found.stages, stages);
+  }
+
+  /// What goes between threads, each while its operation lasts.
+  void addExchanges() {
+    for (const SharedTile &tile : shared.tiles)
+      if (tile.use == Use::Exchange || tile.use == Use::Result)
+        exchanges.push_back(add(tile.bytes, tile.start, tile.end));
+  }
+
+  //===--- Copies by a producer ---------------------------------------------===//
+
+  void collectRings() {
+    for (const SharedTile &tile : shared.tiles) {
+      if (!isFetched(tile))
+        continue;
+      auto *ring = find_if(rings, [&](const Ring &each) {
+        return each.loop == tile.loop && each.firstUse == tile.firstUse;
+      });
+      if (ring == rings.end()) {
+        rings.push_back({tile.loop, tile.firstUse, tile.end, getStages(tile.loop), {}});
+        ring = std::prev(rings.end());
+      }
+      ring->tiles.push_back(tile.fetchedBytes);
+      ring->end = std::max(ring->end, tile.end);
+    }
+    // Vectors that are read ahead of a product come with its operands.
+    for (Ring &ring : rings)
+      sort(ring.tiles, std::greater<>());
+    // Loops that follow each other share rings of tiles as large.
+    for (size_t i = 0; i < rings.size(); ++i) {
+      if (rings[i].loop < 0)
+        continue;
+      for (size_t k = 0; k < i; ++k) {
+        if (rings[k].loop < 0 || rings[k].loop == rings[i].loop ||
+            rings[k].tiles != rings[i].tiles || rings[k].requested != rings[i].requested ||
+            shared.loops[rings[k].loop].parent != shared.loops[rings[i].loop].parent ||
+            sharing.contains(std::pair(k, rings[i].loop)))
+          continue;
+        sharing.insert(std::pair(k, rings[i].loop));
+        rings[i].tiles.clear();
+        break;
+      }
+    }
+    erase_if(rings, [](const Ring &ring) { return ring.tiles.empty(); });
+  }
+
+  /// Results leave by TMA, through what two stages of the loads leave, or where tiles were that
+  /// are fetched once; others by the threads.
+  void addStores() {
+    int64_t taken = 0, dead = 0, scratch = 0;
+    for (const gpu::PlacedBytes &each : placed)
+      taken += int64_t(alignTo(uint64_t(each.bytes), page));
+    bool adds = false, stores = false;
+    for (const Ring &ring : rings) {
+      taken += ring.getSlotBytes() * (ring.loop < 0 ? 1 : 2) + page;
+      dead += ring.loop < 0 && !schedule.persistent ? ring.getSlotBytes() : 0;
+    }
+    for (const SharedTile &tile : shared.tiles) {
+      if (tile.use == Use::Exchange)
+        scratch = std::max(scratch, tile.bytes);
+      adds |= tile.use == Use::Sum;
+      stores |= tile.use == Use::Result;
+    }
+    int64_t room = std::min((adds && stores ? 2 : 1) * staging, getLimit() - taken - scratch);
+    for (const SharedTile &tile : shared.tiles) {
+      if (tile.use == Use::Exchange)
+        exchanges.push_back(add(tile.bytes, tile.start, tile.end));
+      if (tile.use != Use::Result && tile.use != Use::Sum)
+        continue;
+      bool once = tile.loop < 0 && !schedule.persistent;
+      int64_t bytes = tile.bytes;
+      if (!wgmma || !tile.canFetch || bytes < leastStored) {
+        if (tile.use == Use::Result)
+          exchanges.push_back(add(bytes, tile.start, tile.end));
+        continue;
+      }
+      if (once && bytes <= dead) {
+        dead -= bytes;
+      } else {
+        while (bytes > room && bytes >= leastStored)
+          bytes /= 2;
+        if (bytes < leastStored) {
+          if (tile.use == Use::Result)
+            exchanges.push_back(add(tile.bytes, tile.start, tile.end));
+          continue;
+        }
+        room -= bytes;
+      }
+      addPersistent(bytes, once ? tile.start : 0, shared.operations);
+    }
+  }
+
+  gpu::RingNeed getNeed() const {
+    gpu::RingNeed need;
+    need.limit = getLimit();
+    need.persistent = schedule.persistent;
+    int64_t scratch = 0;
+    for (auto [number, each] : enumerate(placed))
+      if (is_contained(exchanges, number))
+        scratch = std::max(scratch, each.bytes);
+      else
+        need.fixed += int64_t(alignTo(uint64_t(each.bytes), page));
+    need.fixed += int64_t(alignTo(uint64_t(scratch), page));
+    for (const Ring &ring : rings) {
+      need.fixed += page;
+      if (ring.loop < 0) {
+        need.fixed += ring.getSlotBytes();
+        need.outer += ring.getSlotBytes();
+        continue;
+      }
+      need.slots.push_back(ring.getSlotBytes());
+      if (ring.requested) {
+        need.explicitly = true;
+        need.requested = std::min(need.requested, ring.requested);
+      }
+    }
+    return need;
+  }
+
+  /// Counts what stands beside rings by lifetimes.
+  void countLifetimes(gpu::RingNeed &need) {
+    SmallVector<gpu::PlacedBytes> once;
+    int64_t barriers = 0;
+    for (const Ring &ring : rings) {
+      barriers += page;
+      if (ring.loop >= 0)
+        continue;
+      gpu::PlacedBytes &each = once.emplace_back();
+      each.bytes = ring.getSlotBytes();
+      each.alignment = page;
+      each.end = ring.end;
+    }
+    need.fixed = int64_t(alignTo(uint64_t(placeAll(once)), page)) + barriers;
+  }
+
+  /// Tiles that each trip stores for its products have two places where rings keep stages enough.
+  void alternate(gpu::RingNeed &need) {
+    constexpr int64_t longTrip = 1024, perClock = 2048, operandBits = 16, fewStages = 2;
+    if (int64_t(found.launched) <= warpsOfWarpgroup || need.slots.empty() || need.explicitly)
+      return;
+    for (const SharedTile &tile : shared.tiles) {
+      if (tile.use != Use::Computed || tile.loop < 0 || !tile.operand.wgmma ||
+          staysInRegisters(tile))
+        continue;
+      int64_t clocks = shared.loops[tile.loop].productBits / operandBits / perClock;
+      int64_t stages = clocks >= longTrip ? fewStages : gpu::usefulStages;
+      auto *place = find_if(placed, [&](const gpu::PlacedBytes &each) {
+        return each.start == tile.start && each.end == tile.end && each.bytes == tile.bytes;
+      });
+      if (place == placed.end())
+        continue;
+      gpu::RingNeed larger = need;
+      larger.fixed += int64_t(alignTo(uint64_t(tile.bytes), page));
+      place->bytes *= 2;
+      auto isTooLarge = [&] {
+        return larger.limit - larger.fixed < stages * larger.getStageBytes();
+      };
+      if (isTooLarge())
+        countLifetimes(larger);
+      if (isTooLarge())
+        place->bytes /= 2;
+      else
+        need = larger;
+    }
+  }
+
+  void chooseStages() {
+    gpu::RingNeed need = getNeed();
+    found.need.fixedBytes = need.fixed;
+    found.need.stageBytes = need.getStageBytes();
+    found.need.rings = int64_t(need.slots.size());
+    found.isOpen = !need.explicitly;
+    if (gpu::isCrowded(need))
+      countLifetimes(need);
+    alternate(need);
+    gpu::RingStages chosen = gpu::chooseRingStages(need);
+    if (chosen.fitting < 1)
+      found.reason = "a block needs about " + std::to_string(need.fixed + need.getStageBytes()) +
+                     " bytes of shared memory and gets " + std::to_string(need.limit);
+    int64_t inner = std::max<int64_t>(chosen.inner, 1);
+    found.stages = std::max(found.stages, inner + int64_t(is_contained(chosen.doubled, true)));
+    size_t number = 0;
+    for (const Ring &ring : rings) {
+      bool isOuter = ring.loop < 0;
+      int64_t stages = isOuter ? chosen.outer : inner + int64_t(chosen.doubled[number++]);
+      bool once = stages == 1 && isOuter && !schedule.persistent;
+      size_t place = addPersistent(ring.getBytes(stages), 0, once ? ring.end : shared.operations);
+      placed[place].kept = once ? barrierBytes : 0;
+    }
+  }
+
+  //===--- All of it --------------------------------------------------------===//
+
+  void finish() {
+    const int64_t limit = target.sharedBytes - page;
+    int64_t total = placeAll();
+    if (total > limit)
+      total = placeAll({}, /*persistentFirst=*/true);
+    // The largest exchanges go in rounds.
+    while (total > limit) {
+      gpu::PlacedBytes *largest = nullptr;
+      for (size_t number : exchanges)
+        if (!largest || placed[number].bytes > largest->bytes)
+          largest = &placed[number];
+      if (!largest || largest->bytes <= leastStored)
+        break;
+      largest->bytes /= 2;
+      total = std::min(placeAll(), placeAll({}, /*persistentFirst=*/true));
+    }
+    found.sharedBytes = total;
+    if (total > limit && found.reason.empty())
+      found.reason = "a block needs about " + std::to_string(total) +
+                     " bytes of shared memory and gets " + std::to_string(limit);
+    if (found.stages < 2)
+      found.stages = 0;
+  }
+
+  const KernelWork &work;
+  const SharedTiles &shared;
+  const Schedule &schedule;
+  const TargetLimits &target;
+  Resources &found;
+  const bool wgmma; ///< some product runs on it
+  SmallVector<gpu::PlacedBytes> placed;
+  SmallVector<size_t> exchanges; ///< of `placed`
+  SmallVector<Ring> rings;
+  DenseSet<std::pair<size_t, int>> sharing; ///< a ring, and a loop that goes by it; looked up only
+};
+
+} // namespace
+
+void chooseCopies(const KernelWork &work, const Schedule &schedule, const TargetLimits &target,
+                  Resources &found) {
+  if (!target.target)
+    return;
+  const SharedTiles &shared = work.shared;
+  auto isOperand = [&](const SharedTile &tile) {
+    return (tile.use == Use::Operand || tile.use == Use::Source) && tile.loop >= 0;
+  };
+  found.bulkCopies =
+      target.hasBulkCopies && found.warps <= gpu::getWarpsBesideProducer(target.target->limits) &&
+      any_of(shared.tiles,
+             [&](const SharedTile &tile) { return isOperand(tile) && tile.canFetch; });
+  Planner plan(work, schedule, target, found);
+  found.asyncCopies = target.target->has(Feature::AsyncCopy);
+  found.asyncCopies = found.asyncCopies && any_of(shared.tiles, [&](const SharedTile &tile) {
+                        return isOperand(tile) && plan.isCopied(tile);
+                      });
+}
+
+void estimateShared(const KernelWork &work, const Schedule &schedule, const TargetLimits &target,
+                    Resources &found) {
+  if (target.target)
+    Planner(work, schedule, target, found).run();
+}
+
+} // namespace tile::cost

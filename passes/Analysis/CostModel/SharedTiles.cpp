@@ -1,0 +1,462 @@
+// Walks a kernel of the tile dialect once for what will lie in shared memory. Which of it does, and
+// how often, depends on the schedule: Schedule.cpp decides.
+#include "passes/Analysis/CostModel/SharedTiles.h"
+#include "dialect/AttributeNames.h"
+#include "dialect/ProgramNames.h"
+#include "passes/Analysis/CostModel/ElementCost.h"
+#include "passes/TileGPU/DotSelection.h"
+#include "passes/TileGPU/HeldOperand.h"
+#include "passes/TileGPU/LaunchFit.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+
+namespace tile::cost {
+
+namespace {
+
+RankedTensorType getTile(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
+
+int64_t getBytes(RankedTensorType type) {
+  int64_t bits = type.getElementType().isIndex() ? 64 : gpu::getElementBits(type.getElementType());
+  for (int64_t extent : type.getShape())
+    bits *= int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
+  return llvm::divideCeil(bits, 8);
+}
+
+/// What memory may hold in place of its operand: a transposed tile, joined rows.
+bool isRenaming(Operation *op) {
+  auto reshape = dyn_cast_or_null<ReshapeOp>(op);
+  return isa_and_nonnull<PermuteOp>(op) || (reshape && gpu::joinsRows(reshape));
+}
+
+Value getRenamed(Value value) {
+  while (isRenaming(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+bool isLoad(Operation *op) { return isa_and_nonnull<LoadOp, GatherOp>(op); }
+
+/// The view of a whole parameter behind a view, and the dimension that `dim` of the view is there.
+ViewOp findRoot(Value view) {
+  while (Operation *op = view.getDefiningOp()) {
+    if (auto root = dyn_cast<ViewOp>(op))
+      return root;
+    if (!isa<SubviewOp, PermuteViewOp>(op))
+      break;
+    view = op->getOperand(0);
+  }
+  return {};
+}
+
+/// A number that divides the value, by constants and contracts alone.
+int64_t getDivisor(Value value, unsigned depth = 0) {
+  constexpr unsigned deepest = 6;
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return std::abs(constant.getSExtValue());
+  if (auto dim = value.getDefiningOp<DimOp>())
+    return dim.getDim().getMin() == dim.getDim().getMax() ? dim.getDim().getMin()
+                                                          : dim.getDim().getMultipleOf();
+  if (auto argument = dyn_cast<BlockArgument>(value)) {
+    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
+    return loop && argument == loop.getInductionVar() && depth < deepest
+               ? std::gcd(getDivisor(loop.getLowerBound(), depth + 1),
+                          getDivisor(loop.getStep(), depth + 1))
+               : 1;
+  }
+  Operation *op = value.getDefiningOp();
+  if (!op || depth == deepest)
+    return 1;
+  if (isa<arith::MulIOp>(op))
+    return getDivisor(op->getOperand(0), depth + 1) * getDivisor(op->getOperand(1), depth + 1);
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+    return std::gcd(getDivisor(op->getOperand(0), depth + 1),
+                    getDivisor(op->getOperand(1), depth + 1));
+  return 1;
+}
+
+class Collector {
+public:
+  Collector(KernelOp kernel, const gpu::KernelShape &shape) : kernel(kernel), shape(shape) {}
+
+  SharedTiles run() {
+    number();
+    markResults();
+    kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+    found.operations = count;
+    found.rowsInWarps = shape.rowsInWarps;
+    return std::move(found);
+  }
+
+private:
+  void number() {
+    kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+      first[op] = count++;
+      if (!isa<LoopLikeOpInterface>(op))
+        return;
+      loops[op] = int(found.loops.size());
+      SharedLoop &loop = found.loops.emplace_back();
+      loop.start = first[op];
+      loop.parent = getLoop(op);
+      for (int around = loop.parent; around >= 0; around = found.loops[around].parent)
+        found.loops[around].isInnermost = false;
+      if (auto stages = op->getAttrOfType<IntegerAttr>(stagesName))
+        loop.stages = stages.getInt();
+      auto range = dyn_cast<scf::ForOp>(op);
+      loop.isCounted = bool(range);
+      if (auto trips = range ? range.getStaticTripCount() : std::nullopt)
+        loop.mostTrips = int64_t(trips->getLimitedValue(1 << 20));
+      loop.isChained = range && isChained(range);
+    });
+    kernel.getBody().walk<WalkOrder::PostOrder>([&](Operation *op) {
+      unsigned end = first[op];
+      for (Region &region : op->getRegions())
+        for (Operation &inner : region.getOps())
+          end = std::max(end, last[&inner]);
+      last[op] = end;
+      if (auto loop = loops.find(op); loop != loops.end())
+        found.loops[loop->second].end = end;
+    });
+  }
+
+  int getLoop(Operation *op) const {
+    Operation *loop = op->getParentOfType<LoopLikeOpInterface>();
+    return loop ? loops.lookup(loop) : -1;
+  }
+
+  /// True of a loop whose products only add to sums that nothing else touches, and read only what
+  /// is loaded for them.
+  static bool isChained(scf::ForOp loop) {
+    bool any = false, chained = true;
+    loop.getBody()->walk([&](DotOp dot) {
+      any = true;
+      auto sum = dyn_cast<BlockArgument>(dot.getAcc());
+      chained &= dot->getBlock() == loop.getBody() && sum && sum.getOwner() == loop.getBody() &&
+                 sum.hasOneUse() && dot->hasOneUse() && isa<scf::YieldOp>(*dot->user_begin()) &&
+                 isLoad(getRenamed(dot.getA()).getDefiningOp()) &&
+                 isLoad(getRenamed(dot.getB()).getDefiningOp());
+    });
+    return any && chained;
+  }
+
+  //===--- Results of products ----------------------------------------------===//
+
+  /// Marks what threads hold as a product leaves it. Twice, since a loop's variable is what the
+  /// trip before has made.
+  void markResults() {
+    for (int round = 0; round < 2; ++round)
+      kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+        if (auto loop = dyn_cast<scf::ForOp>(op)) {
+          for (auto [argument, result, yielded] :
+               llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getYieldedValues()))
+            if (results.contains(yielded))
+              results.insert(argument), results.insert(result);
+          return;
+        }
+        if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.elseBlock()) {
+          for (auto [result, yielded] :
+               llvm::zip(branch.getResults(), branch.thenYield().getOperands()))
+            if (results.contains(yielded))
+              results.insert(result);
+          return;
+        }
+        bool keeps = op->hasTrait<OpTrait::Elementwise>() ||
+                     isa<ReduceOp, ScanOp, BroadcastOp, ReshapeOp, PermuteOp>(op);
+        if (isa<DotOp>(op) || (keeps && llvm::any_of(op->getOperands(), [&](Value operand) {
+                                 return results.contains(operand);
+                               })))
+          for (Value result : op->getResults())
+            if (getTile(result))
+              results.insert(result);
+      });
+  }
+
+  /// A tile as large as what it meets, whose elements other threads hold.
+  bool isElsewhere(Value value) const {
+    RankedTensorType type = getTile(value);
+    Operation *op = value.getDefiningOp();
+    return type && type.getRank() > 1 && !results.contains(value) && !isFree(value) &&
+           !(op && isa<BroadcastOp>(op)) && !matchPattern(value, m_Constant());
+  }
+
+  //===--- Loads ------------------------------------------------------------===//
+
+  /// True if contracts let TMA move a tile of the view behind `op`.
+  template <typename Op> bool canFetch(Op op) {
+    constexpr int64_t granule = 16;
+    if constexpr (std::is_same_v<Op, LoadOp>)
+      if (op.getMask())
+        return false;
+    ViewOp root = findRoot(op.getView());
+    auto base = root ? dyn_cast<BlockArgument>(root.getBase()) : BlockArgument();
+    if (!base || kernel->hasAttr(mayAliasName))
+      return false;
+    ParamAttr param = kernel.getParam(base.getArgNumber());
+    int64_t bits = gpu::getElementBits(root.getType().getElementType());
+    if (param.getAlign() % granule || bits < 4 ||
+        (std::is_same_v<Op, LoadOp> && param.getAccess() != Access::In))
+      return false;
+    for (Operation *parent = op->getParentOp(); parent != kernel; parent = parent->getParentOp())
+      if (!isa<scf::ForOp, scf::IfOp>(parent))
+        return false;
+    if (root->hasAttr(flatName)) // the run decides
+      return kernel->hasAttr(persistentName);
+    bool hasRows = false;
+    for (Value stride : root.getStrides()) {
+      if (matchPattern(stride, m_One()))
+        hasRows = true;
+      else if (getDivisor(stride) * bits % (granule * 8))
+        return false;
+    }
+    return hasRows;
+  }
+
+  /// Where the loaded tile is used last, as far as a loop around the use goes if the load stands
+  /// before that.
+  unsigned getLastUse(Value value, Block *home) {
+    unsigned end = 0;
+    for (Operation *user : value.getUsers()) {
+      Operation *here = home->findAncestorOpInBlock(*user);
+      end = std::max(end, here ? last[here] : last[user]);
+      if (isRenaming(user))
+        end = std::max(end, getLastUse(user->getResult(0), home));
+    }
+    return end;
+  }
+
+  /// The product that reads a loaded operand first.
+  unsigned getFirstUse(Value value) const {
+    unsigned begin = count;
+    for (Operation *user : value.getUsers())
+      begin =
+          std::min(begin, isRenaming(user) ? getFirstUse(user->getResult(0)) : first.lookup(user));
+    return begin;
+  }
+
+  /// True if the tile goes to products alone, as it is.
+  static bool goesToDots(Value tile) {
+    return !tile.use_empty() && llvm::all_of(tile.getUses(), [](OpOperand &use) {
+      if (isa<DotOp>(use.getOwner()))
+        return use.getOperandNumber() < 2;
+      return isRenaming(use.getOwner()) && goesToDots(use.getOwner()->getResult(0));
+    });
+  }
+
+  /// True if an operand of a product of the same trip is computed from the tile.
+  static bool makesOperand(Value tile, Block *block, llvm::DenseSet<Operation *> &seen) {
+    return llvm::any_of(tile.getUses(), [&](OpOperand &use) {
+      Operation *user = use.getOwner();
+      if (user->getBlock() != block || !seen.insert(user).second)
+        return false;
+      if (isa<DotOp>(user))
+        return use.getOperandNumber() < 2;
+      return user->getNumResults() == 1 && getTile(user->getResult(0)) && !isLoad(user) &&
+             makesOperand(user->getResult(0), block, seen);
+    });
+  }
+
+  /// True if the tile meets what a product leaves, as large as that, of the same trip.
+  bool meetsResult(Value tile, Block *block) const {
+    return llvm::any_of(tile.getUsers(), [&](Operation *user) {
+      if (user->getBlock() != block || !user->hasTrait<OpTrait::Elementwise>())
+        return false;
+      return results.contains(user->getResult(0))
+                 ? true
+                 : user->hasOneUse() && meetsResult(user->getResult(0), block);
+    });
+  }
+
+  static bool loadsOperands(Block *block) {
+    return llvm::any_of(*block,
+                        [](Operation &op) { return isLoad(&op) && goesToDots(op.getResult(0)); });
+  }
+
+  SharedTile &add(SharedTile::Use use, Operation *op, int64_t bytes) {
+    SharedTile &tile = found.tiles.emplace_back();
+    tile.use = use;
+    tile.start = tile.end = tile.firstUse = first[op];
+    tile.loop = getLoop(op);
+    tile.bytes = tile.fetchedBytes = bytes;
+    return tile;
+  }
+
+  template <typename Op> void visitLoad(Op op) {
+    Value value = op.getResult();
+    RankedTensorType type = getTile(value);
+    if (!type)
+      return;
+    bool inLoop = isa<scf::ForOp>(op->getParentOp());
+    llvm::DenseSet<Operation *> seen; // looked up only
+    SharedTile::Use use;
+    if (goesToDots(value))
+      use = SharedTile::Use::Operand;
+    else if (!inLoop)
+      return;
+    else if (type.getRank() > 1 &&
+             (makesOperand(value, op->getBlock(), seen) ||
+              (meetsResult(value, op->getBlock()) && loadsOperands(op->getBlock()))))
+      use = SharedTile::Use::Source;
+    else if (type.getRank() == 1 && std::is_same_v<Op, LoadOp> && !value.use_empty() &&
+             loadsOperands(op->getBlock()))
+      use = SharedTile::Use::Vector;
+    else
+      return;
+    SharedTile &tile = add(use, op, getBytes(type));
+    tile.end = std::max(tile.end, getLastUse(value, op->getBlock()));
+    if (use == SharedTile::Use::Operand)
+      tile.firstUse = getFirstUse(value);
+    tile.isGathered = std::is_same_v<Op, GatherOp>;
+    if constexpr (std::is_same_v<Op, LoadOp>) {
+      tile.canFetch = canFetch(op);
+      tile.fetchedBytes = countBoxBytes(op, type);
+    }
+  }
+
+  /// Bytes of the boxes that bring a tile: rows beyond 128 bytes come in whole boxes of 128.
+  static int64_t countBoxBytes(LoadOp op, RankedTensorType type) {
+    constexpr int64_t boxBytes = 128;
+    int64_t bits = gpu::getElementBits(type.getElementType());
+    int64_t bytes = type.getNumElements() * bits / 8;
+    ViewOp root = findRoot(op.getView());
+    if (!root || root.getResult() != op.getView())
+      return bytes;
+    for (auto [size, stride] : llvm::zip(op.getSizes(), root.getStrides()))
+      if (int64_t row = std::max<int64_t>(size, 1) * bits / 8;
+          matchPattern(stride, m_One()) && row > boxBytes)
+        return bytes / row * int64_t(llvm::alignTo(uint64_t(row), boxBytes));
+    return bytes;
+  }
+
+  //===--- Products and what they leave -------------------------------------===//
+
+  void visitDot(DotOp dot) {
+    gpu::KernelShape fours = shape;
+    fours.numWarps = 4;
+    bool wgmma = gpu::chooseDotKind(dot, fours) == gpu::DotKind::Wgmma;
+    bool swapped = wgmma && gpu::isSwapped(dot);
+    bool multiplies = gpu::chooseDotKind(dot, shape) != gpu::DotKind::Fma;
+    if (int loop = getLoop(dot); loop >= 0) {
+      int64_t bits = gpu::getElementBits(dot.getA().getType().getElementType());
+      for (int64_t extent : dot.getType().getShape())
+        bits *= int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
+      found.loops[loop].productBits +=
+          bits * int64_t(llvm::PowerOf2Ceil(uint64_t(dot.getA().getType().getShape().back())));
+    }
+    for (bool isA : {true, false}) {
+      Value operand = isA ? dot.getA() : dot.getB();
+      Value source = getRenamed(operand);
+      if (isLoad(source.getDefiningOp()) && goesToDots(source))
+        continue;
+      SharedTile &tile = add(SharedTile::Use::Computed, dot, getBytes(getTile(operand)));
+      if (Operation *op = source.getDefiningOp(); op && op->getBlock() == dot->getBlock())
+        tile.start = first[op];
+      ArrayRef<int64_t> extents = getTile(operand).getShape();
+      bool isPermuted = isa_and_nonnull<PermuteOp>(operand.getDefiningOp());
+      tile.operand.wgmma = wgmma;
+      tile.operand.isFirst = multiplies && isA != swapped && isPermuted == swapped;
+      tile.operand.rows = int64_t(llvm::PowerOf2Ceil(uint64_t(extents[extents.size() - 2])));
+      tile.operand.depth = int64_t(llvm::PowerOf2Ceil(uint64_t(extents.back())));
+      if (swapped)
+        tile.operand.isHeld = !isA && gpu::isBetterSwapped(dot);
+      else if (wgmma && isA && !isPermuted)
+        tile.operand.isHeld = results.contains(source) || isHeld(dot, fours);
+    }
+    if (isElsewhere(dot.getAcc()))
+      add(SharedTile::Use::Exchange, dot, getBytes(dot.getType()));
+  }
+
+  /// Layouts are for extents in powers of two.
+  static bool isHeld(DotOp dot, const gpu::KernelShape &fours) {
+    for (Value value : {dot.getA(), dot.getB(), dot.getResult()})
+      for (int64_t extent : getTile(value).getShape())
+        if (!llvm::isPowerOf2_64(uint64_t(extent)))
+          return false;
+    return gpu::getHeldOperand(dot, fours).has_value();
+  }
+
+  void visit(Operation *op) {
+    if (auto load = dyn_cast<LoadOp>(op))
+      return visitLoad(load);
+    if (auto gather = dyn_cast<GatherOp>(op))
+      return visitLoad(gather);
+    if (auto dot = dyn_cast<DotOp>(op))
+      return visitDot(dot);
+    if (auto store = dyn_cast<StoreOp>(op)) {
+      if (RankedTensorType type = getTile(store.getValue());
+          type && type.getRank() > 1 && results.contains(store.getValue()))
+        add(SharedTile::Use::Result, op, getBytes(type)).canFetch = canFetch(store);
+      return;
+    }
+    if (auto scatter = dyn_cast<ScatterOp>(op)) {
+      if (RankedTensorType type = getTile(scatter.getValue());
+          type && type.getRank() > 1 && results.contains(scatter.getValue()))
+        add(SharedTile::Use::Exchange, op, getBytes(type));
+      return;
+    }
+    if (auto atomic = dyn_cast<AtomicOp>(op)) {
+      RankedTensorType type = getTile(atomic.getValue());
+      if (type && type.getRank() > 1 && results.contains(atomic.getValue()) &&
+          atomic.getKind() == AtomicKind::Add && atomic.getResult().use_empty() &&
+          type.getElementType().isF32() && atomic.getPositions().empty() && canFetch(atomic))
+        add(SharedTile::Use::Sum, op, getBytes(type)).canFetch = true;
+      return;
+    }
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
+        if (results.contains(argument) && isElsewhere(init))
+          add(SharedTile::Use::Exchange, op, getBytes(getTile(init)));
+      return;
+    }
+    if (isa<TakeOp, SortOp>(op)) {
+      if (RankedTensorType type = getTile(op->getOperand(0)))
+        add(SharedTile::Use::Exchange, op, getBytes(type));
+      return;
+    }
+    if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
+        results.contains(op->getResult(0)))
+      for (Value operand : op->getOperands())
+        if (isElsewhere(operand) && !isSource(operand))
+          add(SharedTile::Use::Exchange, op, getBytes(getTile(operand)));
+  }
+
+  /// True of what is read from where a copy has brought it.
+  bool isSource(Value value) const {
+    while (Operation *op = value.getDefiningOp()) {
+      if (isLoad(op))
+        return llvm::any_of(found.tiles, [&](const SharedTile &tile) {
+          return tile.use == SharedTile::Use::Source && tile.start == first.lookup(op);
+        });
+      if (!op->hasTrait<OpTrait::Elementwise>() || op->getNumOperands() != 1)
+        return false;
+      value = op->getOperand(0);
+    }
+    return false;
+  }
+
+  KernelOp kernel;
+  const gpu::KernelShape &shape;
+  SharedTiles found;
+  unsigned count = 0;
+  llvm::DenseMap<Operation *, unsigned> first, last; // looked up only
+  llvm::DenseMap<Operation *, int> loops;            // looked up only
+  llvm::DenseSet<Value> results;                     // looked up only
+};
+
+} // namespace
+
+SharedTiles collectSharedTiles(KernelOp kernel, const gpu::KernelShape &shape) {
+  return Collector(kernel, shape).run();
+}
+
+} // namespace tile::cost

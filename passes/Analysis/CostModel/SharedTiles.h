@@ -1,0 +1,69 @@
+// What a kernel of the tile dialect will keep in shared memory, as far as that can be told before
+// layouts are known.
+#ifndef TILE_PASSES_ANALYSIS_COSTMODEL_SHAREDTILES_H
+#define TILE_PASSES_ANALYSIS_COSTMODEL_SHAREDTILES_H
+
+#include "dialect/Tile/TileDialect.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace tile::gpu {
+struct KernelShape;
+}
+
+namespace tile::cost {
+
+/// A product's operands, as far as it matters who holds them.
+struct OperandPlace {
+  bool wgmma = false; ///< the product runs on it where warps come in fours
+  bool isFirst =
+      false; ///< registers may hold it: it is the product's first, as instructions have it
+  bool isHeld = false;         ///< threads compute it where wgmma reads it, in registers
+  int64_t rows = 0, depth = 0; ///< of the first operand, in powers of two
+};
+
+struct SharedTile {
+  enum class Use : uint8_t {
+    Operand,  ///< loaded, and goes to products as it is
+    Source,   ///< loaded, and an operand is computed from it, or it meets a product's result
+    Vector,   ///< a vector loaded beside operands
+    Computed, ///< an operand that is computed
+    Result,   ///< stored, and computed from a product's result
+    Sum,      ///< the same, added to memory
+    Exchange, ///< goes from the threads that hold it to others
+  };
+  Use use;
+  unsigned start = 0, end = 0; ///< operations of the kernel's body, in the order of the text
+  unsigned firstUse = 0;       ///< the one that uses it first
+  int loop = -1;               ///< the innermost around it, by its place in `SharedTiles`; -1: none
+  int64_t bytes = 0;           ///< with extents that are powers of two
+  int64_t fetchedBytes = 0;    ///< of boxes of TMA
+  bool canFetch = false;       ///< contracts allow TMA to move it
+  bool isGathered = false;
+  OperandPlace operand = {}; ///< of Computed
+};
+
+struct SharedLoop {
+  int parent = -1;
+  unsigned start = 0, end = 0;
+  bool isInnermost = true, isCounted = true; ///< no loop inside; by a counter, not a condition
+  int64_t stages = 0;                        ///< that it asks for
+  int64_t mostTrips = 0;                     ///< 0: not known
+  int64_t productBits = 0; ///< multiplications of a trip's products, times bits of an operand
+  bool isChained = false;  ///< it does nothing but add products to sums that only they touch
+};
+
+struct SharedTiles {
+  std::vector<SharedTile> tiles;
+  std::vector<SharedLoop> loops;
+  unsigned operations = 0; ///< of the kernel's body
+  bool rowsInWarps = false;
+};
+
+/// `shape`: that of the kernel where warps come in fours.
+SharedTiles collectSharedTiles(KernelOp kernel, const gpu::KernelShape &shape);
+
+} // namespace tile::cost
+
+#endif
