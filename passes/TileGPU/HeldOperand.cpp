@@ -27,6 +27,8 @@ static constexpr int64_t mostBits = 64 * 32;
 /// two barriers, the stores and the fence between them that it spares take as long.
 static constexpr int64_t moreReads = 8;
 
+static constexpr int64_t bitsOfByte = 8;
+
 /// Bits that one instruction moves for a thread, and elements that it reads of a fragment.
 static constexpr int64_t bitsOfAccess = 128, elementsOfMatrices = 8;
 
@@ -109,6 +111,14 @@ private:
     }
     if (!load->hasOneUse() || !isCopied(load))
       return false;
+    // Nibbles are loaded as bytes (tile-gpu-load-nibbles-as-bytes), by those who ask before, too.
+    if (getBits(load.getResult()) < bitsOfByte) {
+      ArrayRef<Coord> registers = layout.getBases(InDim::Register);
+      if (registers.empty() || registers[0].back() != 1)
+        return false;
+      addReads(load, layout.joinElements());
+      return true;
+    }
     loads.push_back(load);
     // By matrices, from the operand's rows.
     if (isFragment && getBits(load.getResult()) == bitsOfMatrices)
@@ -120,7 +130,7 @@ private:
 
   void addReads(LoadOp load, const LinearLayout &layout) {
     int64_t fastest = getAccessOrder(load)[0];
-    if (getBits(load.getResult()) == 8 && layout.getRank() == 2) {
+    if (getBits(load.getResult()) <= bitsOfByte && layout.getRank() == 2) {
       // By words that lanes share.
       SharedLayout plain(layout.getShape(), {fastest, 1 - fastest}, /*elementBytes=*/1,
                          /*swizzle=*/0);
@@ -130,8 +140,9 @@ private:
         return;
       }
     }
-    int64_t together = std::min<int64_t>(layout.getContiguousRegisters(fastest),
-                                         bitsOfAccess / getBits(load.getResult()));
+    int64_t together =
+        std::min<int64_t>(layout.getContiguousRegisters(fastest),
+                          bitsOfAccess / std::max(getBits(load.getResult()), bitsOfByte));
     reads += layout.getNumRegisters() / std::max<int64_t>(together, 1);
   }
 

@@ -496,6 +496,7 @@ KernelWork Counter::run() {
         }
   }
   work.longest = total > 0 ? std::max(1.0, most / total) : 1;
+  work.kept = findKept(work);
   mergeSingleTrips();
   work.shared = collectSharedTiles(kernel, shape);
   SmallVector<DotWork> dots;

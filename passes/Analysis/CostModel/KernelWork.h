@@ -85,6 +85,13 @@ struct LoopWork {
                         ///< tiles, scans, sorts
 };
 
+/// Tiles that loops over the same blocks load again.
+struct KeptWork {
+  int64_t bytes = 0;     ///< of a trip, with extents that are powers of two
+  int64_t trips = 0;     ///< at the extents that are expected
+  int64_t mostTrips = 1; ///< by the contract
+};
+
 struct KernelWork {
   bool valid = true;
   std::string reason;              ///< why not: the shape is against the contract
@@ -95,6 +102,7 @@ struct KernelWork {
   double longest = 1;              ///< trips of the longest program over those of the average one
   std::vector<LoopWork> loops;     ///< the body first
   std::vector<double> tensorBytes; ///< by parameter; 0: a scalar, or not known
+  KeptWork kept;                   ///< what may wait there for a later loop
   SharedTiles shared;              ///< what may lie in shared memory
   LiveRegisters live{};            ///< that tiles take at once
   LiveRegisters uneven{};          ///< beside these, where rows begin anywhere
@@ -107,6 +115,14 @@ struct KernelWork {
 /// products, `limits.processors` into how many parts a launch splits a loop. Never changes the
 /// kernel.
 KernelWork analyzeWork(KernelOp kernel, const Extents &extents, const TargetLimits &limits);
+
+/// The loop before loop `number`, of the same programs and around the same place, that has loaded
+/// what `access` loads again; -1 where there is none.
+int findEarlierLoop(const KernelWork &work, size_t number, const AccessWork &access);
+
+/// What may be kept, before loops of one trip are joined to what is around: the code is one for any
+/// number of trips.
+KeptWork findKept(const KernelWork &work);
 
 /// Of the warps, those whose parts of a product differ; the others compute the same once more.
 int64_t countDistinctWarps(const DotWork &dot, int64_t warps);

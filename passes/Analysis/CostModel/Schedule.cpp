@@ -114,7 +114,7 @@ static void limitRegisters(Resources &found) {
 
 /// Where nothing is copied ahead, threads hold each operand on its way to shared memory.
 static void addLoadsByThreads(const KernelWork &work, Resources &found) {
-  if (!found.asyncCopies || found.stages)
+  if (found.bulkCopies || found.stages)
     return;
   constexpr double wordBytes = 4;
   double bytes = 0;
@@ -163,57 +163,18 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
     }
 }
 
-int findEarlierLoop(const KernelWork &work, size_t number, const AccessWork &access) {
-  auto getBytes = [](const AccessWork &each) { return each.tileBytes * each.useful * each.count; };
-  const LoopWork &loop = work.loops[number];
-  if (access.isStore || access.isIndexed || access.feedsDot)
-    return -1;
-  for (size_t before = number; before-- > 0;) {
-    const LoopWork &earlier = work.loops[before];
-    if (earlier.parent == loop.parent &&
-        llvm::any_of(earlier.accesses, [&](const AccessWork &each) {
-          return !each.isStore && !each.isIndexed && each.param == access.param &&
-                 each.axes == access.axes && getBytes(each) == getBytes(access);
-        }))
-      return int(before);
-  }
-  return -1;
-}
-
-/// What tile-gpu-keep-tiles keeps: tiles that later loops over the same blocks load again, of
-/// tensors that nothing writes.
+/// What tile-gpu-keep-tiles keeps of what KeptTiles.cpp has found.
 static void estimateKept(const KernelWork &work, const TargetLimits &target, Resources &found) {
-  bool isWritten[64] = {};
-  for (const LoopWork &loop : work.loops) {
-    if (!loop.dots.empty() || loop.split > 1)
-      return;
-    for (const AccessWork &access : loop.accesses)
-      if (access.param < 64)
-        isWritten[access.param] |= access.isStore;
-  }
-  gpu::KeptNeed need;
-  std::vector<unsigned> seen;
-  double trips = 0, bytes = 0;
-  int64_t mostTrips = 1;
-  for (const auto &[number, loop] : llvm::enumerate(work.loops))
-    for (const AccessWork &access : loop.accesses) {
-      if (loop.parent < 0 || loop.runs <= 0 || access.param >= 64 || isWritten[access.param] ||
-          llvm::is_contained(seen, access.param) || findEarlierLoop(work, number, access) < 0)
-        continue;
-      seen.push_back(access.param);
-      trips = std::max(trips, loop.trips / loop.runs);
-      mostTrips = std::max(mostTrips, loop.mostTrips);
-      bytes += access.paddedBytes;
-    }
   constexpr int64_t fixed = 512; // of reductions
-  if (seen.empty() || bytes < double(4 * found.threads))
+  if (work.kept.bytes < 4 * found.threads)
     return;
+  gpu::KeptNeed need;
   need.threads = found.threads;
   need.registers = std::min(found.registers, found.registerLimit);
-  need.tripBytes = int64_t(bytes);
+  need.tripBytes = work.kept.bytes;
   need.fixedBytes = fixed;
-  need.trips = int64_t(std::ceil(trips));
-  need.mostTrips = std::max(need.trips, mostTrips);
+  need.trips = work.kept.trips;
+  need.mostTrips = std::max(need.trips, work.kept.mostTrips);
   need.programs = std::max<int64_t>(found.need.programs, 1);
   need.bytesInFlight = getBytesInFlight(getCard(*target.target)); // passes know no other card
   found.keptTrips = gpu::chooseKeptTrips(need, target.target->limits).trips;

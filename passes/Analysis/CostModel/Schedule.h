@@ -26,10 +26,6 @@ struct Schedule {
 /// what tile-gpu-split-loops decides.
 bool hasClusterOfParts(const KernelWork &work, const Schedule &schedule);
 
-/// The loop before loop `number`, of the same programs and around the same place, that has loaded
-/// what `access` loads again; -1 where there is none.
-int findEarlierLoop(const KernelWork &work, size_t number, const AccessWork &access);
-
 /// The resources of a block, and how many blocks run on a multiprocessor at once.
 struct Resources {
   std::string reason;        ///< why it cannot be compiled or would spill; empty: it can

@@ -31,6 +31,7 @@ struct Ring {
   int loop = -1;
   unsigned firstUse = 0, end = 0;
   int64_t requested = 0;
+  bool isVectors = false;
   SmallVector<int64_t, 2> tiles; ///< bytes
 
   int64_t getSlotBytes() const {
@@ -52,11 +53,7 @@ public:
   Planner(const KernelWork &work, const Schedule &schedule, const TargetLimits &target,
           Resources &found)
       : work(work), shared(work.shared), schedule(schedule), target(target), found(found),
-        wgmma(any_of(work.loops, [&](const LoopWork &loop) {
-          return any_of(loop.dots, [&](const DotWork &dot) {
-            return dot.wgmma && found.warps % warpsOfWarpgroup == 0;
-          });
-        })) {}
+        wgmma(shared.hasWgmma && found.warps % warpsOfWarpgroup == 0) {}
 
   void run() {
     addFixed();
@@ -82,8 +79,9 @@ public:
   }
   /// True for what the computing threads copy ahead in a loop.
   bool isCopied(const SharedTile &tile) const {
-    return found.asyncCopies && isLoaded(tile) && !isFetched(tile) && tile.loop >= 0 &&
-           shared.loops[tile.loop].isInnermost && shared.loops[tile.loop].isCounted;
+    return found.asyncCopies && isLoaded(tile) && tile.canCopy && !isFetched(tile) &&
+           tile.loop >= 0 && shared.loops[tile.loop].isInnermost &&
+           shared.loops[tile.loop].isCounted && (tile.use != Use::Vector || tile.makesOperand);
   }
 
 private:
@@ -111,11 +109,14 @@ private:
     return getWarpTile(rows, found.warps, shared.rowsInWarps).second >= operand.depth;
   }
 
+  /// Tiles begin at whole pages, vectors and words of scratch anywhere.
+  static int64_t getAlignment(int64_t bytes) { return bytes < page ? 16 : page; }
+
   /// Returns its place in `placed`.
   size_t add(int64_t bytes, unsigned start, unsigned end) {
     gpu::PlacedBytes &each = placed.emplace_back();
     each.bytes = bytes;
-    each.alignment = page;
+    each.alignment = getAlignment(bytes);
     each.start = start;
     each.end = end;
     return placed.size() - 1;
@@ -141,11 +142,39 @@ private:
       for (const LoopWork &loop : work.loops)
         if (loop.stateBytes > 0)
           addPersistent(loop.stateBytes, 0, shared.operations);
-    for (const SharedTile &tile : shared.tiles)
-      if (tile.use == Use::Computed
-              ? !staysInRegisters(tile)
-              : tile.use == Use::Operand && !isFetched(tile) && !isCopied(tile))
+    for (const SharedTile &tile : shared.tiles) {
+      if (tile.use == Use::Operand && !isFetched(tile) && !isCopied(tile))
         add(tile.bytes, tile.start, tile.end);
+      if (tile.use == Use::Reduction)
+        addReduction(tile);
+      if (tile.use != Use::Computed || staysInRegisters(tile))
+        continue;
+      auto *same = find_if(computed, [&](const auto &each) {
+        return each.first->source == tile.source && each.first->bytes == tile.bytes;
+      });
+      if (same != computed.end())
+        placed[same->second].end = std::max(placed[same->second].end, tile.end);
+      else
+        computed.push_back({&tile, add(tile.bytes, tile.start, tile.end)});
+    }
+  }
+
+  /// A word of each row and warp, where warps share rows.
+  void addReduction(const SharedTile &tile) {
+    constexpr int64_t wordBytes = 4, warpRows = 16;
+    DotWork rows;
+    rows.m = tile.operand.rows;
+    rows.n = tile.operand.depth;
+    int64_t sharing = 1;
+    if (tile.operand.wgmma && found.warps % warpsOfWarpgroup == 0)
+      sharing = rows.m < warpRows * warpsOfWarpgroup
+                    ? found.warps // the product is computed transposed
+                    : std::max<int64_t>(1, found.warps * warpRows / rows.m);
+    else
+      sharing = rows.n / getWarpTile(rows, found.warps, shared.rowsInWarps).second;
+    if (sharing < 2)
+      return;
+    exchanges.push_back(add(rows.m * sharing * wordBytes, tile.start, tile.end));
   }
 
   //===--- Copies by the threads --------------------------------------------===//
@@ -181,7 +210,7 @@ private:
       for (int64_t each : bytes) {
         gpu::PlacedBytes &slots = all.emplace_back();
         slots.bytes = stages * each;
-        slots.alignment = page;
+        slots.alignment = getAlignment(each);
         slots.start = loop.start;
         slots.end = loop.end;
       }
@@ -239,13 +268,28 @@ private:
         return each.loop == tile.loop && each.firstUse == tile.firstUse;
       });
       if (ring == rings.end()) {
-        rings.push_back({tile.loop, tile.firstUse, tile.end, getStages(tile.loop), {}});
+        rings.push_back({tile.loop,
+                         tile.firstUse,
+                         tile.end,
+                         getStages(tile.loop),
+                         tile.use == Use::Vector,
+                         {}});
         ring = std::prev(rings.end());
       }
       ring->tiles.push_back(tile.fetchedBytes);
       ring->end = std::max(ring->end, tile.end);
     }
     // Vectors that are read ahead of a product come with its operands.
+    for (Ring &vectors : rings) {
+      auto *first = find_if(rings, [&](const Ring &each) {
+        return each.loop == vectors.loop && !each.isVectors && !each.tiles.empty();
+      });
+      if (!vectors.isVectors || first == rings.end())
+        continue;
+      append_range(first->tiles, vectors.tiles);
+      vectors.tiles.clear();
+    }
+    erase_if(rings, [](const Ring &ring) { return ring.tiles.empty(); });
     for (Ring &ring : rings)
       sort(ring.tiles, std::greater<>());
     // Loops that follow each other share rings of tiles as large.
@@ -360,27 +404,21 @@ private:
     constexpr int64_t longTrip = 1024, perClock = 2048, operandBits = 16, fewStages = 2;
     if (int64_t(found.launched) <= warpsOfWarpgroup || need.slots.empty() || need.explicitly)
       return;
-    for (const SharedTile &tile : shared.tiles) {
-      if (tile.use != Use::Computed || tile.loop < 0 || !tile.operand.wgmma ||
-          staysInRegisters(tile))
+    for (auto [tile, place] : computed) {
+      if (tile->loop < 0 || !tile->operand.wgmma)
         continue;
-      int64_t clocks = shared.loops[tile.loop].productBits / operandBits / perClock;
+      int64_t clocks = shared.loops[tile->loop].productBits / operandBits / perClock;
       int64_t stages = clocks >= longTrip ? fewStages : gpu::usefulStages;
-      auto *place = find_if(placed, [&](const gpu::PlacedBytes &each) {
-        return each.start == tile.start && each.end == tile.end && each.bytes == tile.bytes;
-      });
-      if (place == placed.end())
-        continue;
       gpu::RingNeed larger = need;
-      larger.fixed += int64_t(alignTo(uint64_t(tile.bytes), page));
-      place->bytes *= 2;
+      larger.fixed += int64_t(alignTo(uint64_t(tile->bytes), page));
+      placed[place].bytes *= 2;
       auto isTooLarge = [&] {
         return larger.limit - larger.fixed < stages * larger.getStageBytes();
       };
       if (isTooLarge())
         countLifetimes(larger);
       if (isTooLarge())
-        place->bytes /= 2;
+        placed[place].bytes /= 2;
       else
         need = larger;
     }
@@ -413,9 +451,27 @@ private:
 
   //===--- All of it --------------------------------------------------------===//
 
+  /// Few words of scratch have places of their own: none where that is too much.
+  std::optional<int64_t> placeApart() {
+    constexpr int64_t few = 512, most = 8 * few;
+    int64_t words = 0;
+    SmallVector<gpu::PlacedBytes> kept(placed);
+    for (size_t number : exchanges)
+      if (gpu::PlacedBytes &each = placed[number]; each.bytes <= few) {
+        words += each.bytes;
+        each.start = 0;
+        each.end = shared.operations;
+      }
+    int64_t total = placeAll();
+    placed = std::move(kept);
+    return words <= most ? std::optional<int64_t>(total) : std::nullopt;
+  }
+
   void finish() {
     const int64_t limit = target.sharedBytes - page;
-    int64_t total = placeAll();
+    int64_t total = placeApart().value_or(limit + 1);
+    if (total > limit)
+      total = placeAll();
     if (total > limit)
       total = placeAll({}, /*persistentFirst=*/true);
     // The largest exchanges go in rounds.
@@ -444,7 +500,8 @@ private:
   Resources &found;
   const bool wgmma; ///< some product runs on it
   SmallVector<gpu::PlacedBytes> placed;
-  SmallVector<size_t> exchanges; ///< of `placed`
+  SmallVector<std::pair<const SharedTile *, size_t>> computed; ///< and their places in `placed`
+  SmallVector<size_t> exchanges;                               ///< of `placed`
   SmallVector<Ring> rings;
   DenseSet<std::pair<size_t, int>> sharing; ///< a ring, and a loop that goes by it; looked up only
 };

@@ -47,7 +47,7 @@ Value getRenamed(Value value) {
 
 bool isLoad(Operation *op) { return isa_and_nonnull<LoadOp, GatherOp>(op); }
 
-/// The view of a whole parameter behind a view, and the dimension that `dim` of the view is there.
+/// The view of a whole parameter behind a view.
 ViewOp findRoot(Value view) {
   while (Operation *op = view.getDefiningOp()) {
     if (auto root = dyn_cast<ViewOp>(op))
@@ -57,6 +57,32 @@ ViewOp findRoot(Value view) {
     view = op->getOperand(0);
   }
   return {};
+}
+
+/// The strides of a view's dimensions.
+SmallVector<Value> getStrides(Value view) {
+  if (auto root = view.getDefiningOp<ViewOp>())
+    return llvm::to_vector(root.getStrides());
+  SmallVector<Value> strides;
+  if (auto permute = view.getDefiningOp<PermuteViewOp>()) {
+    SmallVector<Value> source = getStrides(permute.getSource());
+    for (int64_t d : permute.getPermutation())
+      strides.push_back(source.empty() ? Value() : source[size_t(d)]);
+  } else if (auto subview = view.getDefiningOp<SubviewOp>()) {
+    SmallVector<Value> source = getStrides(subview.getSource());
+    for (unsigned d = 0; d < subview.getKinds().size() && d < source.size(); ++d)
+      if (subview.getKind(d) != SubscriptKind::Index)
+        strides.push_back(source[d]);
+  }
+  return strides;
+}
+
+/// Bits of a tile's rows: neighbours in memory.
+template <typename Op> int64_t countRowBits(Op op, Type element) {
+  for (auto [size, stride] : llvm::zip(op.getSizes(), getStrides(op.getView())))
+    if (stride && matchPattern(stride, m_One()))
+      return std::max<int64_t>(size, 1) * gpu::getElementBits(element);
+  return 0;
 }
 
 /// A number that divides the value, by constants and contracts alone.
@@ -152,42 +178,55 @@ private:
 
   //===--- Results of products ----------------------------------------------===//
 
-  /// Marks what threads hold as a product leaves it. Twice, since a loop's variable is what the
-  /// trip before has made.
+  /// Marks what threads hold as tensor cores leave it. A loop's variable is what the trip before
+  /// has made: loops in loops take a round each.
   void markResults() {
-    for (int round = 0; round < 2; ++round)
-      kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
+    bool grows = true;
+    auto mark = [&](Value value) { grows |= results.insert(value).second; };
+    constexpr int mostRounds = 4;
+    for (int round = 0; round < mostRounds && grows; ++round) {
+      grows = false;
+      kernel.getBody().walk<WalkOrder::PostOrder>([&](Operation *op) {
         if (auto loop = dyn_cast<scf::ForOp>(op)) {
           for (auto [argument, result, yielded] :
                llvm::zip(loop.getRegionIterArgs(), loop.getResults(), loop.getYieldedValues()))
             if (results.contains(yielded))
-              results.insert(argument), results.insert(result);
-          return;
-        }
-        if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.elseBlock()) {
+              mark(argument), mark(result);
+        } else if (auto branch = dyn_cast<scf::IfOp>(op); branch && branch.elseBlock()) {
           for (auto [result, yielded] :
                llvm::zip(branch.getResults(), branch.thenYield().getOperands()))
             if (results.contains(yielded))
-              results.insert(result);
-          return;
+              mark(result);
+        } else if (auto dot = dyn_cast<DotOp>(op)) {
+          if (gpu::chooseDotKind(dot, shape) != gpu::DotKind::Fma)
+            mark(dot.getResult());
+        } else if (op->hasTrait<OpTrait::Elementwise>() ||
+                   isa<ReduceOp, ScanOp, BroadcastOp, ReshapeOp, PermuteOp>(op)) {
+          if (llvm::any_of(op->getOperands(),
+                           [&](Value operand) { return results.contains(operand); }))
+            for (Value result : op->getResults())
+              if (getTile(result))
+                mark(result);
         }
-        bool keeps = op->hasTrait<OpTrait::Elementwise>() ||
-                     isa<ReduceOp, ScanOp, BroadcastOp, ReshapeOp, PermuteOp>(op);
-        if (isa<DotOp>(op) || (keeps && llvm::any_of(op->getOperands(), [&](Value operand) {
-                                 return results.contains(operand);
-                               })))
-          for (Value result : op->getResults())
-            if (getTile(result))
-              results.insert(result);
       });
+    }
   }
 
-  /// A tile as large as what it meets, whose elements other threads hold.
-  bool isElsewhere(Value value) const {
+  /// True of a tile whose elements other threads hold than those of a product's result: it comes
+  /// from memory or from between the threads, not from what each has or repeats.
+  bool isElsewhere(Value value, unsigned depth = 0) const {
+    constexpr unsigned deepest = 16;
     RankedTensorType type = getTile(value);
+    if (!type || type.getRank() < 2 || results.contains(value) || isFree(value) ||
+        matchPattern(value, m_Constant()) || depth == deepest)
+      return false;
     Operation *op = value.getDefiningOp();
-    return type && type.getRank() > 1 && !results.contains(value) && !isFree(value) &&
-           !(op && isa<BroadcastOp>(op)) && !matchPattern(value, m_Constant());
+    if (op && isa<BroadcastOp>(op))
+      return false;
+    if (op && op->hasTrait<OpTrait::Elementwise>())
+      return llvm::any_of(op->getOperands(),
+                          [&](Value operand) { return isElsewhere(operand, depth + 1); });
+    return true;
   }
 
   //===--- Loads ------------------------------------------------------------===//
@@ -266,6 +305,16 @@ private:
     });
   }
 
+  /// True of a vector by which rows are found that are gathered or scattered.
+  static bool givesPlaces(Value value, unsigned depth = 0) {
+    constexpr unsigned deepest = 6;
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return isa<GatherOp, ScatterOp>(user) ||
+             (depth < deepest && user->getNumResults() == 1 && getTile(user->getResult(0)) &&
+              !isa<DotOp>(user) && givesPlaces(user->getResult(0), depth + 1));
+    });
+  }
+
   /// True if the tile meets what a product leaves, as large as that, of the same trip.
   bool meetsResult(Value tile, Block *block) const {
     return llvm::any_of(tile.getUsers(), [&](Operation *user) {
@@ -308,7 +357,7 @@ private:
               (meetsResult(value, op->getBlock()) && loadsOperands(op->getBlock()))))
       use = SharedTile::Use::Source;
     else if (type.getRank() == 1 && std::is_same_v<Op, LoadOp> && !value.use_empty() &&
-             loadsOperands(op->getBlock()))
+             !givesPlaces(value) && loadsOperands(op->getBlock()))
       use = SharedTile::Use::Vector;
     else
       return;
@@ -317,8 +366,11 @@ private:
     if (use == SharedTile::Use::Operand)
       tile.firstUse = getFirstUse(value);
     tile.isGathered = std::is_same_v<Op, GatherOp>;
+    tile.makesOperand = use == SharedTile::Use::Vector && makesOperand(value, op->getBlock(), seen);
     if constexpr (std::is_same_v<Op, LoadOp>) {
       tile.canFetch = canFetch(op);
+      constexpr int64_t leastPiece = 32; // bits, of cp.async
+      tile.canCopy = countRowBits(op, type.getElementType()) >= leastPiece;
       tile.fetchedBytes = countBoxBytes(op, type);
     }
   }
@@ -328,13 +380,8 @@ private:
     constexpr int64_t boxBytes = 128;
     int64_t bits = gpu::getElementBits(type.getElementType());
     int64_t bytes = type.getNumElements() * bits / 8;
-    ViewOp root = findRoot(op.getView());
-    if (!root || root.getResult() != op.getView())
-      return bytes;
-    for (auto [size, stride] : llvm::zip(op.getSizes(), root.getStrides()))
-      if (int64_t row = std::max<int64_t>(size, 1) * bits / 8;
-          matchPattern(stride, m_One()) && row > boxBytes)
-        return bytes / row * int64_t(llvm::alignTo(uint64_t(row), boxBytes));
+    if (int64_t row = countRowBits(op, type.getElementType()) / 8; row > boxBytes)
+      return bytes / row * int64_t(llvm::alignTo(uint64_t(row), boxBytes));
     return bytes;
   }
 
@@ -346,6 +393,7 @@ private:
     bool wgmma = gpu::chooseDotKind(dot, fours) == gpu::DotKind::Wgmma;
     bool swapped = wgmma && gpu::isSwapped(dot);
     bool multiplies = gpu::chooseDotKind(dot, shape) != gpu::DotKind::Fma;
+    found.hasWgmma |= wgmma;
     if (int loop = getLoop(dot); loop >= 0) {
       int64_t bits = gpu::getElementBits(dot.getA().getType().getElementType());
       for (int64_t extent : dot.getType().getShape())
@@ -358,9 +406,16 @@ private:
       Value source = getRenamed(operand);
       if (isLoad(source.getDefiningOp()) && goesToDots(source))
         continue;
+      // Of a tile that is used otherwise, too, the product reads where a copy has brought it.
+      if (isLoad(source.getDefiningOp()) &&
+          isa<scf::ForOp>(source.getDefiningOp()->getParentOp()) &&
+          source.getDefiningOp()->getBlock() == dot->getBlock())
+        continue;
       SharedTile &tile = add(SharedTile::Use::Computed, dot, getBytes(getTile(operand)));
-      if (Operation *op = source.getDefiningOp(); op && op->getBlock() == dot->getBlock())
+      Operation *op = source.getDefiningOp();
+      if (op && op->getBlock() == dot->getBlock())
         tile.start = first[op];
+      tile.source = sources.try_emplace(source, int(sources.size())).first->second;
       ArrayRef<int64_t> extents = getTile(operand).getShape();
       bool isPermuted = isa_and_nonnull<PermuteOp>(operand.getDefiningOp());
       tile.operand.wgmma = wgmma;
@@ -372,8 +427,37 @@ private:
       else if (wgmma && isA && !isPermuted)
         tile.operand.isHeld = results.contains(source) || isHeld(dot, fours);
     }
-    if (isElsewhere(dot.getAcc()))
-      add(SharedTile::Use::Exchange, dot, getBytes(dot.getType()));
+    if (multiplies && isElsewhere(dot.getAcc()))
+      addExchange(dot, dot.getAcc());
+  }
+
+  /// True if neighbours of a row are no neighbours any more.
+  static bool movesRows(PermuteOp op) {
+    return int64_t(op.getPermutation().back()) != int64_t(op.getPermutation().size()) - 1;
+  }
+
+  /// Rows of a product's result that several warps hold parts of.
+  void addReduction(ReduceOp op) {
+    RankedTensorType type = getTile(op.getSource());
+    if (!type || type.getRank() != 2 || op.getAxis() != 1 || !results.contains(op.getSource()))
+      return;
+    SharedTile &tile = add(SharedTile::Use::Reduction, op, 0);
+    tile.operand.rows = int64_t(llvm::PowerOf2Ceil(uint64_t(type.getDimSize(0))));
+    tile.operand.depth = int64_t(llvm::PowerOf2Ceil(uint64_t(type.getDimSize(1))));
+    tile.operand.wgmma = found.hasWgmma;
+  }
+
+  /// Words of scratch that are needed once the loop is done.
+  void addBehind(Operation *loop, int64_t bytes) {
+    SharedTile &tile = add(SharedTile::Use::Exchange, loop, bytes);
+    tile.start = tile.end = last[loop];
+  }
+
+  /// What is widened goes between threads as it was.
+  void addExchange(Operation *op, Value value) {
+    while (auto wider = value.getDefiningOp<arith::ExtFOp>())
+      value = wider.getIn();
+    add(SharedTile::Use::Exchange, op, getBytes(getTile(value)));
   }
 
   /// Layouts are for extents in powers of two.
@@ -415,7 +499,20 @@ private:
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
       for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
         if (results.contains(argument) && isElsewhere(init))
-          add(SharedTile::Use::Exchange, op, getBytes(getTile(init)));
+          addExchange(init.getDefiningOp() ? init.getDefiningOp() : op, init);
+      // Parts of a split loop learn who is the last.
+      if (auto parts = op->getAttrOfType<IntegerAttr>(splitName); parts && parts.getInt() > 1)
+        addBehind(op, arrivalBytes);
+      return;
+    }
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      addReduction(reduce);
+      return;
+    }
+    if (auto permute = dyn_cast<PermuteOp>(op)) {
+      if (movesRows(permute) && isElsewhere(permute.getResult()) &&
+          !goesToDots(permute.getResult()))
+        add(SharedTile::Use::Exchange, op, getBytes(permute.getType()));
       return;
     }
     if (isa<TakeOp, SortOp>(op)) {
@@ -427,7 +524,7 @@ private:
         results.contains(op->getResult(0)))
       for (Value operand : op->getOperands())
         if (isElsewhere(operand) && !isSource(operand))
-          add(SharedTile::Use::Exchange, op, getBytes(getTile(operand)));
+          addExchange(op, operand);
   }
 
   /// True of what is read from where a copy has brought it.
@@ -444,12 +541,15 @@ private:
     return false;
   }
 
+  static constexpr int64_t arrivalBytes = 16;
+
   KernelOp kernel;
   const gpu::KernelShape &shape;
   SharedTiles found;
   unsigned count = 0;
   llvm::DenseMap<Operation *, unsigned> first, last; // looked up only
   llvm::DenseMap<Operation *, int> loops;            // looked up only
+  llvm::DenseMap<Value, int> sources;                // of computed operands; looked up only
   llvm::DenseSet<Value> results;                     // looked up only
 };
 

@@ -25,13 +25,14 @@ struct OperandPlace {
 
 struct SharedTile {
   enum class Use : uint8_t {
-    Operand,  ///< loaded, and goes to products as it is
-    Source,   ///< loaded, and an operand is computed from it, or it meets a product's result
-    Vector,   ///< a vector loaded beside operands
-    Computed, ///< an operand that is computed
-    Result,   ///< stored, and computed from a product's result
-    Sum,      ///< the same, added to memory
-    Exchange, ///< goes from the threads that hold it to others
+    Operand,   ///< loaded, and goes to products as it is
+    Source,    ///< loaded, and an operand is computed from it, or it meets a product's result
+    Vector,    ///< a vector loaded beside operands
+    Computed,  ///< an operand that is computed
+    Result,    ///< stored, and computed from a product's result
+    Sum,       ///< the same, added to memory
+    Exchange,  ///< goes from the threads that hold it to others
+    Reduction, ///< rows of a product's result are, of which warps may hold parts
   };
   Use use;
   unsigned start = 0, end = 0; ///< operations of the kernel's body, in the order of the text
@@ -40,8 +41,11 @@ struct SharedTile {
   int64_t bytes = 0;           ///< with extents that are powers of two
   int64_t fetchedBytes = 0;    ///< of boxes of TMA
   bool canFetch = false;       ///< contracts allow TMA to move it
+  bool canCopy = true;         ///< pieces of it lie together in memory, as cp.async wants them
   bool isGathered = false;
+  bool makesOperand = false; ///< of a vector: an operand is computed from it
   OperandPlace operand = {}; ///< of Computed
+  int source = -1;           ///< of Computed: equal where one tile serves several products
 };
 
 struct SharedLoop {
@@ -57,8 +61,9 @@ struct SharedLoop {
 struct SharedTiles {
   std::vector<SharedTile> tiles;
   std::vector<SharedLoop> loops;
-  unsigned operations = 0; ///< of the kernel's body
-  bool rowsInWarps = false;
+  unsigned operations = 0;  ///< of the kernel's body
+  bool rowsInWarps = false; ///< products' rows are reduced
+  bool hasWgmma = false;    ///< some product runs on it where warps come in fours
 };
 
 /// `shape`: that of the kernel where warps come in fours.
