@@ -79,7 +79,7 @@ def ask(tilec, example, target, attributes, assembles):
         }  # fmt: skip
         if "registers" in compiled:
             computing = compiled.get("computing_registers", compiled["registers"])
-            row["registers"] = [estimate["registers"], computing]
+            row["registers"] = [estimate["given_registers"], computing]
             row["spill_bytes"] = compiled["spill_bytes"]
         rows.append(row)
     return rows

@@ -277,6 +277,7 @@ static json::Object describeEstimate(const Explanation &each) {
                       {"stages", estimate.stages},
                       {"registers", estimate.registers},
                       {"register_limit", estimate.registerLimit},
+                      {"given_registers", estimate.givenRegisters},
                       {"shared_bytes", estimate.sharedBytes},
                       {"blocks", estimate.blocks}};
 }

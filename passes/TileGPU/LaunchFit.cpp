@@ -14,6 +14,8 @@ namespace tile::gpu {
 
 /// A producer's warpgroup, and the widest wgmma.
 static constexpr int64_t producerWarps = 4, widest = 256;
+/// Registers of a thread for addresses, counters and descriptors.
+static constexpr int64_t others = 32;
 
 /// Columns of a product that one warpgroup has, at most those of an instruction, without padding.
 /// Warps along N share the columns.
@@ -113,6 +115,27 @@ int64_t getProducerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
   return share ? ((warpgroups + 1) * entry - warpgroups * share) / granule * granule : least;
 }
 
+int64_t chooseProducerRegisters(const RegisterShare &share, const GPULimits &limits) {
+  // What it keeps where it computes places and shapes of views, writes their maps and copies what
+  // they cannot: the first that leaves consumers `besideTiles` beside their tiles, or the last.
+  constexpr int64_t mapRegisters[] = {104, 88, 56}, besideTiles = 38;
+  // Two warpgroups have registers enough beside a producer that keeps its usual share.
+  constexpr int64_t manyWarpgroups = 3;
+  auto leaves = [&](int64_t producer, int64_t beside) {
+    return share.tiles + beside <=
+           getConsumerRegisters(limits, share.warpgroups, share.blocks, producer);
+  };
+  bool lacks = share.products > manyProductRegisters || share.isFew ||
+               (share.warpgroups >= manyWarpgroups && !leaves(usualProducerRegisters, others));
+  if (share.isWide || (share.writesMaps && !lacks)) {
+    for (int64_t registers : mapRegisters)
+      if (leaves(registers, besideTiles))
+        return registers;
+    return *std::prev(std::end(mapRegisters));
+  }
+  return lacks ? fewestProducerRegisters : usualProducerRegisters;
+}
+
 ProgramCount countPrograms(KernelOp kernel, ArrayRef<double> grid, const GPUCard &card) {
   auto share = [&](double programs) {
     return int64_t(std::min(double(manyPrograms), std::ceil(programs / double(card.processors))));
@@ -134,9 +157,6 @@ ProgramCount countPrograms(KernelOp kernel, const GPUCard &card) {
 
 /// More warpgroups that compute than this hide nothing more of each other's waits.
 static constexpr int64_t mostWarpgroups = 4, warpsOfOne = 4;
-/// Registers of a thread for addresses, counters and descriptors.
-static constexpr int64_t others = 32;
-
 /// Several small blocks hide each other's prologue and epilogue. Large blocks, of two warpgroups or
 /// more, have a multiprocessor for themselves.
 int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits) {

@@ -39,6 +39,19 @@ int64_t getConsumerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
 /// Registers of a producer's thread that keeps `least` or more: what such consumers leave.
 int64_t getProducerRegisters(const GPULimits &limits, int64_t warpgroups, int64_t blocks,
                              int64_t least);
+/// A block with a producer, as far as it matters how registers are shared.
+struct RegisterShare {
+  int64_t warpgroups = 1;  ///< that compute
+  int64_t blocks = 1;      ///< of a multiprocessor
+  int64_t tiles = 0;       ///< registers of a thread that tiles take
+  int64_t products = 0;    ///< that the results of one block's products take, the most
+  bool isWide = false;     ///< all threads of the producer's warpgroup copy
+  bool writesMaps = false; ///< it writes the maps of views
+  bool isFew = false;      ///< a first try has spilled
+};
+/// Registers that a producer's thread keeps at least.
+int64_t chooseProducerRegisters(const RegisterShare &share, const GPULimits &limits);
+
 /// Registers that threads of a producer keep at least.
 inline constexpr int64_t usualProducerRegisters = 40;
 /// And where those that compute need every register that there is.

@@ -42,10 +42,6 @@ namespace {
 
 constexpr int64_t warpsOfWarpgroup = 4;
 
-/// What it keeps where it computes places and shapes of views, writes their maps and copies what
-/// they cannot: the first that leaves consumers `besideTiles` beside their tiles, or the last.
-constexpr int64_t mapRegisters[] = {104, 88, 56}, besideTiles = 38;
-
 using Group = RingGroup;
 
 class Specializer {
@@ -62,19 +58,13 @@ public:
     shareRings(groups);
     if (failed(chooseStages()))
       return failure();
-    bool crowded = needsRegisters(), many = lacksRegisters();
+    RegisterShare share = getShare();
     WarpSpecializeOp split = makeRegions();
-    Attribute asked = kernel->removeAttr(producerRegistersName); // by a second try
-    if (isWide()) {
+    if (share.isWide)
       kernel->setAttr(wideProducerName, builder.getUnitAttr());
-      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(chooseMapRegisters()));
-    } else if (crowded || many || asked)
-      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(fewestProducerRegisters));
-    else if (split.getConsumer()
-                 .walk([](ViewDescriptorOp) { return WalkResult::interrupt(); })
-                 .wasInterrupted())
-      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(chooseMapRegisters()));
-    if (crowded) {
+    if (int64_t kept = chooseProducerRegisters(share, limits); kept != usualProducerRegisters)
+      split->setAttr(producerRegistersName, builder.getI64IntegerAttr(kept));
+    if (share.products > manyProductRegisters) {
       split.getConsumer().walk([&](Operation *op) {
         if (isa<LocalAllocOp, TmaStoreOp>(op) && op->getParentOfType<scf::ForOp>())
           op->setAttr(recomputesName, builder.getUnitAttr());
@@ -380,38 +370,23 @@ private:
     return owner;
   }
 
-  /// True if the products of one block leave the consumers short of registers.
-  bool needsRegisters() {
-    int64_t most = 0;
-    kernel.getBody().walk(
-        [&](Block *block) { most = std::max(most, countProductRegisters(*block)); });
-    return most > manyProductRegisters;
-  }
-
-  /// True if there are so many consumers that what the producer usually keeps is missed.
-  bool lacksRegisters() {
-    // Two warpgroups have registers enough beside a producer that keeps its usual share.
-    constexpr int64_t others = 32, manyWarpgroups = 3;
-    FailureOr<int64_t> warps = getLaunchedWarps(kernel);
-    return succeeded(warps) && *warps >= manyWarpgroups * warpsOfWarpgroup &&
-           !leavesRegisters(usualProducerRegisters, others);
-  }
-
-  /// True if a producer that keeps so many registers leaves consumers `others` beside their tiles.
-  bool leavesRegisters(int64_t producer, int64_t others) {
-    FailureOr<int64_t> warps = getLaunchedWarps(kernel);
-    auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
-    return succeeded(warps) &&
-           countLiveRegisters(kernel) + others <=
-               getConsumerRegisters(limits, *warps / warpsOfWarpgroup,
-                                    occupancy ? occupancy.getInt() : 1, producer);
-  }
-
-  int64_t chooseMapRegisters() {
-    for (int64_t registers : mapRegisters)
-      if (leavesRegisters(registers, besideTiles))
-        return registers;
-    return *std::prev(std::end(mapRegisters));
+  RegisterShare getShare() {
+    RegisterShare share;
+    if (FailureOr<int64_t> warps = getLaunchedWarps(kernel); succeeded(warps))
+      share.warpgroups = *warps / warpsOfWarpgroup;
+    if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
+      share.blocks = occupancy.getInt();
+    share.tiles = countLiveRegisters(kernel);
+    kernel.getBody().walk([&](Operation *op) {
+      share.writesMaps |= isa<ViewDescriptorOp>(op);
+      for (Region &region : op->getRegions())
+        for (Block &block : region)
+          share.products = std::max(share.products, countProductRegisters(block));
+    });
+    share.products = std::max(share.products, countProductRegisters(kernel.getBody().front()));
+    share.isWide = isWide();
+    share.isFew = bool(kernel->removeAttr(producerRegistersName)); // by a second try
+    return share;
   }
 
   /// True for what producer and consumers may both see: scalars and views that nothing changes.

@@ -625,6 +625,7 @@ CostEstimate Estimator::run() {
   found.stages = resources.stages;
   found.registers = resources.registers;
   found.registerLimit = resources.registerLimit;
+  found.givenRegisters = resources.given;
   found.sharedBytes = resources.sharedBytes;
   found.blocks = resources.blocks;
   found.reason = work.valid ? resources.reason : work.reason;

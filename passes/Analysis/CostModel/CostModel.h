@@ -21,16 +21,17 @@ struct CostEstimate {
   double milliseconds =
       0; ///< of a launch, infinite where it is not valid; good for comparing, not for promising
 
-  int64_t warps = 0;         ///< that compute
-  int64_t threads = 0;       ///< of a block, with those that only load
-  int64_t stages = 0;        ///< of the loads that run ahead; 0: none do
-  int64_t registers = 0;     ///< of a thread that computes, estimated
-  int64_t registerLimit = 0; ///< what such a thread may have
-  int64_t sharedBytes = 0;   ///< of a block, estimated
-  int64_t blocks = 0;        ///< of a multiprocessor at once
-  int64_t programs = 0;      ///< of the grid, parts of a split loop included
-  double waves = 0;          ///< programs over those that the machine runs at once
-  double idle = 0;           ///< part of the machine that the last wave leaves idle, 0 to 1
+  int64_t warps = 0;          ///< that compute
+  int64_t threads = 0;        ///< of a block, with those that only load
+  int64_t stages = 0;         ///< of the loads that run ahead; 0: none do
+  int64_t registers = 0;      ///< of a thread that computes, estimated
+  int64_t registerLimit = 0;  ///< what such a thread may have
+  int64_t givenRegisters = 0; ///< that it gets: by setmaxnreg, else what ptxas is expected to take
+  int64_t sharedBytes = 0;    ///< of a block, estimated
+  int64_t blocks = 0;         ///< of a multiprocessor at once
+  int64_t programs = 0;       ///< of the grid, parts of a split loop included
+  double waves = 0;           ///< programs over those that the machine runs at once
+  double idle = 0;            ///< part of the machine that the last wave leaves idle, 0 to 1
 
   double dramBytes = 0, l2Bytes = 0; ///< moved in all
   double operations = 0;             ///< of products; of elements where there are none

@@ -112,17 +112,20 @@ static void limitRegisters(Resources &found) {
                    " registers and gets " + std::to_string(found.registerLimit);
 }
 
-/// Where nothing is copied ahead, threads hold each operand on its way to shared memory.
+/// Where nothing is copied ahead, threads hold the operands of a trip on their way to shared
+/// memory.
 static void addLoadsByThreads(const KernelWork &work, Resources &found) {
   if (found.bulkCopies || found.stages)
     return;
   constexpr double wordBytes = 4;
-  double bytes = 0;
-  for (const LoopWork &loop : work.loops)
+  double most = 0;
+  for (const LoopWork &loop : work.loops) {
+    double bytes = 0;
     for (const AccessWork &access : loop.accesses)
-      if (access.feedsDot && loop.parent >= 0)
-        bytes = std::max(bytes, access.paddedBytes);
-  found.registers += int64_t(bytes / wordBytes / double(found.threads));
+      bytes += access.feedsDot && loop.parent >= 0 ? access.paddedBytes : 0;
+    most = std::max(most, bytes);
+  }
+  found.registers += int64_t(most / wordBytes / double(found.threads));
   limitRegisters(found);
 }
 
@@ -236,6 +239,8 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
       shared.occupancy = blocks;
       return estimateResources(work, shared, target);
     }
+  if (target.target)
+    found.given = expectRegisters(work, schedule, target, found);
   // With several warpgroups of consumers registers move between them: on entry each thread has its
   // share of a whole block.
   int64_t held =
@@ -245,7 +250,8 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   found.blocks = std::min(target.blocks, target.threads / std::max<int64_t>(found.threads, 1));
   found.blocks =
       std::min(found.blocks, target.registers / std::max<int64_t>(held * found.threads, 1));
-  found.blocks = std::min(found.blocks, target.sharedBytes / (found.sharedBytes + 1024));
+  found.blocks = std::min(found.blocks, target.sharedBytes /
+                                            (std::max(found.sharedBytes, found.ratedBytes) + 1024));
   found.blocks = std::max<int64_t>(found.blocks, 1);
   return found;
 }

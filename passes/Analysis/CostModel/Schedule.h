@@ -28,17 +28,20 @@ bool hasClusterOfParts(const KernelWork &work, const Schedule &schedule);
 
 /// The resources of a block, and how many blocks run on a multiprocessor at once.
 struct Resources {
-  std::string reason;        ///< why it cannot be compiled or would spill; empty: it can
-  bool bulkCopies = false;   ///< operands come by TMA, from warps of their own
-  bool asyncCopies = false;  ///< operands come by cp.async, from the warps that compute
-  unsigned launched = 0;     ///< of `warps`, without the ones that hold padding alone
-  int64_t warps = 0;         ///< that compute, of layouts: a power of two
-  int64_t threads = 0;       ///< of a block, with those that only load
-  int64_t stages = 0;        ///< of loads that run ahead; 0: none do
-  int64_t registers = 0;     ///< of a thread that computes, estimated
-  int64_t registerLimit = 0; ///< what such a thread may have
+  std::string reason;          ///< why it cannot be compiled or would spill; empty: it can
+  bool bulkCopies = false;     ///< operands come by TMA, from warps of their own
+  bool asyncCopies = false;    ///< operands come by cp.async, from the warps that compute
+  bool fillsByThreads = false; ///< a producer's threads copy what it cannot fetch
+  unsigned launched = 0;       ///< of `warps`, without the ones that hold padding alone
+  int64_t warps = 0;           ///< that compute, of layouts: a power of two
+  int64_t threads = 0;         ///< of a block, with those that only load
+  int64_t stages = 0;          ///< of loads that run ahead; 0: none do
+  int64_t registers = 0;       ///< of a thread that computes, estimated
+  int64_t registerLimit = 0;   ///< what such a thread may have
+  int64_t given = 0;           ///< registers that such a thread gets, by setmaxnreg or by ptxas
   int64_t spilled = 0;     ///< registers beyond that: few enough to go through memory now and then
   int64_t sharedBytes = 0; ///< of a block, estimated
+  int64_t ratedBytes = 0;  ///< by which blocks are counted that run at once
   gpu::BlockNeed need;     ///< with bulk copies
   bool isOpen = true;      ///< no loop says how many stages it wants
   int64_t keptTrips = 0;   ///< whose tiles later loops find in shared memory

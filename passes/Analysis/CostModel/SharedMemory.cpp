@@ -60,6 +60,8 @@ public:
     if (found.asyncCopies)
       chooseSlots();
     if (found.bulkCopies) {
+      found.fillsByThreads = any_of(
+          shared.tiles, [&](const SharedTile &tile) { return tile.isGathered && isFetched(tile); });
       collectRings();
       addStores();
       chooseStages();
@@ -177,7 +179,7 @@ private:
     exchanges.push_back(add(rows.m * sharing * wordBytes, tile.start, tile.end));
   }
 
-  //===--- Copies by the threads --------------------------------------------===//
+  //===--- Copies by the threads ------------------------------------------===//
 
   void chooseSlots() {
     for (auto [number, loop] : enumerate(shared.loops)) {
@@ -258,7 +260,7 @@ private:
         exchanges.push_back(add(tile.bytes, tile.start, tile.end));
   }
 
-  //===--- Copies by a producer ---------------------------------------------===//
+  //===--- Copies by a producer -------------------------------------------===//
 
   void collectRings() {
     for (const SharedTile &tile : shared.tiles) {
@@ -439,6 +441,10 @@ private:
                      " bytes of shared memory and gets " + std::to_string(need.limit);
     int64_t inner = std::max<int64_t>(chosen.inner, 1);
     found.stages = std::max(found.stages, inner + int64_t(is_contained(chosen.doubled, true)));
+    // Where nobody asks for several blocks, those that fit to the last page rate as one: two such
+    // blocks of a convolution of 5 x 5 pixels took 0.60 ms where 0.51 were expected (H200).
+    if (!schedule.occupancy)
+      found.ratedBytes = need.fixed + inner * need.getStageBytes() + page;
     size_t number = 0;
     for (const Ring &ring : rings) {
       bool isOuter = ring.loop < 0;
@@ -449,7 +455,7 @@ private:
     }
   }
 
-  //===--- All of it --------------------------------------------------------===//
+  //===--- All of it ------------------------------------------------------===//
 
   /// Few words of scratch have places of their own: none where that is too much.
   std::optional<int64_t> placeApart() {
@@ -462,9 +468,11 @@ private:
         each.start = 0;
         each.end = shared.operations;
       }
-    int64_t total = placeAll();
+    std::optional<int64_t> total;
+    if (words && words <= most)
+      total = placeAll();
     placed = std::move(kept);
-    return words <= most ? std::optional<int64_t>(total) : std::nullopt;
+    return total;
   }
 
   void finish() {

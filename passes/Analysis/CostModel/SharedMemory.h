@@ -14,6 +14,10 @@ void chooseCopies(const KernelWork &work, const Schedule &schedule, const Target
 void estimateShared(const KernelWork &work, const Schedule &schedule, const TargetLimits &target,
                     Resources &found);
 
+/// Registers that a thread which computes gets.
+int64_t expectRegisters(const KernelWork &work, const Schedule &schedule,
+                        const TargetLimits &target, const Resources &found);
+
 } // namespace tile::cost
 
 #endif

@@ -176,7 +176,7 @@ private:
     return any && chained;
   }
 
-  //===--- Results of products ----------------------------------------------===//
+  //===--- Results of products --------------------------------------------===//
 
   /// Marks what threads hold as tensor cores leave it. A loop's variable is what the trip before
   /// has made: loops in loops take a round each.
@@ -229,7 +229,7 @@ private:
     return true;
   }
 
-  //===--- Loads ------------------------------------------------------------===//
+  //===--- Loads ----------------------------------------------------------===//
 
   /// True if contracts let TMA move a tile of the view behind `op`.
   template <typename Op> bool canFetch(Op op) {
@@ -249,8 +249,10 @@ private:
     for (Operation *parent = op->getParentOp(); parent != kernel; parent = parent->getParentOp())
       if (!isa<scf::ForOp, scf::IfOp>(parent))
         return false;
-    if (root->hasAttr(flatName)) // the run decides
+    if (root->hasAttr(flatName)) { // the run decides
+      found.writesMaps |= kernel->hasAttr(persistentName);
       return kernel->hasAttr(persistentName);
+    }
     bool hasRows = false;
     for (Value stride : root.getStrides()) {
       if (matchPattern(stride, m_One()))
@@ -385,7 +387,7 @@ private:
     return bytes;
   }
 
-  //===--- Products and what they leave -------------------------------------===//
+  //===--- Products and what they leave -----------------------------------===//
 
   void visitDot(DotOp dot) {
     gpu::KernelShape fours = shape;

@@ -63,6 +63,7 @@ struct SharedTiles {
   std::vector<SharedLoop> loops;
   unsigned operations = 0;  ///< of the kernel's body
   bool rowsInWarps = false; ///< products' rows are reduced
+  bool writesMaps = false;  ///< programs write maps of views of flat memory
   bool hasWgmma = false;    ///< some product runs on it where warps come in fours
 };
 
