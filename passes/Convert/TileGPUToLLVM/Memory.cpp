@@ -407,7 +407,7 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
                           OpBuilder &builder) {
     Location loc = op.getLoc();
     unsigned bits = stored.getIntOrFloatBitWidth();
-    if (!goesByWindows(op, width, count))
+    if (!goesByWindows(op, width, count, bits))
       return loadElements(op, access, width, count, stored, fill, pad, builder);
     // Of a tile that no row's end cuts; all threads know.
     unsigned fastest = getVectorWidth(op, fastestName);
@@ -441,10 +441,11 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
   /// Whether several pieces of a thread go by windows, all on their way at once: those of a tile of
   /// rows, of which each begins elsewhere, where a line's beginning is the tensor's as a rule. They
   /// take twice the registers, of which a loop has few to spare. One piece has a statement of its
-  /// own.
-  static bool goesByWindows(Op op, unsigned width, unsigned count) {
+  /// own; words are as good one by one, as a warp's are whole sectors.
+  static bool goesByWindows(Op op, unsigned width, unsigned count, unsigned bits) {
+    constexpr unsigned word = 32;
     return std::is_same_v<Op, LoadOp> && cast<RankedTensorType>(op.getType()).getRank() > 1 &&
-           count > width && op->hasAttr(windowsName) &&
+           bits < word && count > width && op->hasAttr(windowsName) &&
            !op->template getParentOfType<LoopLikeOpInterface>();
   }
 
