@@ -348,26 +348,6 @@ private:
     AsyncCommitOp::create(b, loc);
   }
 
-  /// The copies of the first trips. Those of rows that begin anywhere are much code, which a loop
-  /// has once.
-  void copyFirst(scf::ForOp loop) {
-    Location loc = loop.getLoc();
-    auto copyTrip = [&](Value trip) {
-      Value places = b.createOrFold<arith::MulIOp>(loc, trip, constant(loc, rows.step));
-      copy(loop, arith::AddIOp::create(b, loc, loop.getLowerBound(), places), trip);
-    };
-    if (!loop->getParentOfType<KernelOp>()->hasAttr(rotationName)) {
-      for (int64_t trip = 0; trip < distance; ++trip)
-        copyTrip(constant(loc, trip));
-      return;
-    }
-    auto trips =
-        scf::ForOp::create(b, loc, constant(loc, 0), constant(loc, distance), constant(loc, 1));
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(trips.getBody());
-    copyTrip(trips.getInductionVar());
-  }
-
   /// What the first loop loads, copied `distance` trips ahead by the threads that read it:
   ///
   ///   copies of trips 0 .. d-1, a group each
@@ -377,7 +357,11 @@ private:
     OpBuilder::InsertionGuard guard(b);
     Location loc = loop.getLoc();
     b.setInsertionPoint(loop);
-    copyFirst(loop);
+    for (int64_t i = 0; i < distance; ++i) {
+      Value counter =
+          arith::AddIOp::create(b, loc, loop.getLowerBound(), constant(loc, i * rows.step));
+      copy(loop, counter, constant(loc, i));
+    }
     b.setInsertionPointToStart(loop.getBody());
     auto [trip, has] = getTrip(loop);
     copy(loop,

@@ -276,15 +276,17 @@ void tile::gpu::copyRotated(OpBuilder &b, AsyncCopyOp op, GlobalAccess<AsyncCopy
                                    /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(taken.thenBlock());
-    RaggedAccess how;
-    how.bits = bytes * 8;
-    how.words = width * bytes / 4;
-    how.cache = cachePriority(op.getCache());
-    SmallVector<Value> words = loadWrapped(b, loc, pieces.getWrappedPiece(r), how,
-                                           constantI32(b, loc, 0), op->hasAttr(readOnlyName));
-    auto packed = VectorType::get(words.size(), b.getI32Type());
-    LLVM::StoreOp::create(b, loc, vector::FromElementsOp::create(b, loc, packed, words),
-                          place.at(b, loc, r * bytes), width * bytes);
+    auto one = VectorType::get(1, stored);
+    SmallVector<Value> loaded;
+    for (unsigned i = 0; i < width; ++i) {
+      auto [address, exists] = pieces.getWrapped(r, i);
+      loaded.push_back(
+          loadPiece(b, loc, one, address, exists, op->hasAttr(readOnlyName), op.getCache()));
+    }
+    for (auto [i, element] : llvm::enumerate(loaded))
+      LLVM::StoreOp::create(b, loc,
+                            vector::ExtractOp::create(b, loc, element, ArrayRef<int64_t>{0}),
+                            place.at(b, loc, (r + i) * bytes), bytes);
   }
 }
 
