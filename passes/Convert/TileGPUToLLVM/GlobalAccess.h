@@ -11,7 +11,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace tile::gpu {
 
@@ -129,22 +128,6 @@ public:
     return mlir::arith::SubIOp::create(
         builder, loc, behindView(),
         mlir::LLVM::PtrToIntOp::create(builder, loc, builder.getI64Type(), base));
-  }
-
-  /// The place, an i32, below which windows of `bytes` bytes, each of which begins at a place of
-  /// elements of `size` bytes, lie in front of the view's end.
-  mlir::Value countWindows(int64_t bytes, int64_t size) {
-    auto i64 = [&](int64_t value) -> mlir::Value {
-      return mlir::arith::ConstantIntOp::create(builder, loc, value, 64);
-    };
-    constexpr int64_t any = 1 << 30; // more bytes than a tile has
-    mlir::Value room = mlir::arith::SubIOp::create(builder, loc, bytesBehind(), i64(bytes));
-    room = mlir::arith::MaxSIOp::create(
-        builder, loc, mlir::arith::MinSIOp::create(builder, loc, room, i64(any)), i64(-1));
-    room = mlir::arith::TruncIOp::create(builder, loc, builder.getI32Type(), room);
-    room = mlir::arith::ShRSIOp::create(builder, loc, room,
-                                        constantI32(builder, loc, llvm::Log2_64(size)));
-    return mlir::arith::AddIOp::create(builder, loc, room, constantI32(builder, loc, 1));
   }
 
   /// Whether there are elements at all: null if there are.

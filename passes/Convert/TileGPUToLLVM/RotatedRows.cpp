@@ -11,7 +11,6 @@
 #include "passes/Convert/TileGPUToLLVM/RotatedRows.h"
 #include "dialect/ShiftNames.h"
 #include "passes/Convert/TileGPUToLLVM/RotatedPieces.h"
-#include "passes/Convert/TileGPUToLLVM/WindowLoads.h"
 
 using namespace mlir;
 using namespace tile;
@@ -28,131 +27,6 @@ Value tile::gpu::getFillBits(OpBuilder &b, Location loc, Value pad, Type element
       b, loc, vector::BitCastOp::create(b, loc, VectorType::get(1, b.getIntegerType(bits)), one),
       ArrayRef<int64_t>{0});
   return bits == 32 ? one : Value(arith::ExtUIOp::create(b, loc, b.getI32Type(), one));
-}
-
-/// An element's bits, again and again in a word.
-static Value repeatBits(OpBuilder &b, Location loc, Value element, unsigned bits) {
-  for (unsigned filled = bits; filled < 32; filled *= 2)
-    element = arith::OrIOp::create(
-        b, loc, element, arith::ShLIOp::create(b, loc, element, constantI32(b, loc, filled)));
-  return element;
-}
-
-/// Loads of rows that say how far tiles go round. Each piece is a window of the tensor, whoever has
-/// the elements in it, and all are on their way at once; what does not exist is padded behind them.
-/// A piece that wraps takes a second window. Where the tensor ends within a window, elements are
-/// loaded one by one.
-static SmallVector<Value> loadAligned(OpBuilder &b, LoadOp op, RotatedPieces<LoadOp> &pieces,
-                                      unsigned width, Value pad, std::optional<uint32_t> fill) {
-  Location loc = op.getLoc();
-  GlobalAccess<LoadOp> &access = pieces.access;
-  auto &rotation = pieces.rotation;
-  Type stored = getStoredType(access.getElement());
-  unsigned registers = access.getTileLayout().getNumRegisters(),
-           bits = stored.getIntOrFloatBitWidth(), bytes = width * bits / 8;
-  bool readOnly = op->hasAttr(readOnlyName);
-  auto type = VectorType::get(width, stored);
-  auto constant = [&](int64_t value) { return pieces.constant(value); };
-  Value fillBits = getFillBits(b, loc, pad, access.getElement(), fill),
-        fillWord = repeatBits(b, loc, fillBits, bits);
-  RaggedAccess how;
-  how.bits = bits;
-  how.words = bytes / 4;
-  how.cache = cachePriority(op.getCache());
-
-  // Places below `behind` hold elements, those of the tile's end counted on behind its extent; the
-  // windows of those below `room` lie in the tensor. All threads know both.
-  Value extent = constant(rotation.extent), behind = rotation.high;
-  if (!behind)
-    behind = arith::AddIOp::create(b, loc, rotation.shift, extent);
-  Value room = access.countWindows(bytes, bits / 8),
-        limit = arith::MinSIOp::create(b, loc, behind, room);
-  Value padPiece = toStored(
-      b, loc,
-      vector::BroadcastOp::create(b, loc, VectorType::get(width, access.getElement()), pad));
-  auto load = [&](Value pointer, Value exists) {
-    Value piece =
-        loadPiece(b, loc, type, pointer, exists, readOnly, op.getCache(), fill.value_or(0));
-    return fill ? piece : selectPiece(b, loc, exists, piece, padPiece);
-  };
-  SmallVector<Value> found, ends; // ends: the second windows, of pieces that may wrap
-  for (unsigned r = 0; r < registers; r += width)
-    found.push_back(
-        load(access.address(r),
-             pieces.conjunction(pieces.uniform, pieces.less(pieces.getPlace(r), limit))));
-  for (unsigned r = 0; r < registers; r += width) {
-    ends.push_back({});
-    if (!pieces.mayWrap(r))
-      continue;
-    Value place = arith::AddIOp::create(b, loc, pieces.getPlace(r), extent);
-    Value exists = pieces.conjunction(pieces.conjunction(pieces.wraps(r), pieces.uniform),
-                                      pieces.less(place, limit));
-    ends.back() = load(pieces.advanceBy(access.address(r), extent), exists);
-  }
-  auto join = [&](unsigned r, Value piece, bool counts) -> Value {
-    Value place = pieces.getPlace(r), end = ends[r / width];
-    auto from = [&](Value number) -> Value { return arith::SubIOp::create(b, loc, number, place); };
-    SmallVector<Value> begins = splitWords(b, loc, piece), others;
-    JoinedPiece joined{};
-    joined.begin = begins;
-    if (end) {
-      others = splitWords(b, loc, end);
-      joined.end = others;
-      joined.turn = from(rotation.shift);
-    }
-    if (counts) {
-      joined.beginCount = from(behind);
-      joined.endCount = end ? from(arith::SubIOp::create(b, loc, behind, extent)) : Value();
-      joined.fill = fillWord;
-    }
-    return fromWords(b, loc, type, joinWindows(b, loc, bits, joined));
-  };
-  SmallVector<Value> whole(found.begin(), found.end());
-  for (unsigned r = 0; r < registers; r += width)
-    if (ends[r / width])
-      whole[r / width] = join(r, found[r / width], /*counts=*/false);
-
-  // The row ends in this tile.
-  if (rotation.high)
-    branchRarely(b, loc, pieces.less(behind, arith::AddIOp::create(b, loc, rotation.shift, extent)),
-                 whole, [&] {
-                   SmallVector<Value> padded(whole.begin(), whole.end());
-                   for (unsigned r = 0; r < registers; r += width) {
-                     Value place = pieces.getPlace(r);
-                     Value last = arith::AddIOp::create(b, loc, place, constant(width));
-                     Value cut =
-                         pieces.conjunction(pieces.less(place, behind), pieces.less(behind, last));
-                     if (ends[r / width])
-                       cut = arith::OrIOp::create(b, loc, cut, pieces.wraps(r));
-                     branchRarely(b, loc, cut, padded[r / width], [&] {
-                       return SmallVector<Value>{join(r, found[r / width], /*counts=*/true)};
-                     });
-                   }
-                   return padded;
-                 });
-  // And the tensor in a window of it.
-  branchRarely(b, loc, pieces.conjunction(pieces.less(room, behind), pieces.uniform), whole, [&] {
-    SmallVector<Value> late(whole.begin(), whole.end());
-    for (unsigned r = 0; r < registers; r += width) {
-      Value place = pieces.getPlace(r);
-      bool mayWrap = pieces.mayWrap(r);
-      Value mine =
-          pieces.conjunction(pieces.less(place, behind), pieces.invert(pieces.less(place, room)));
-      if (mayWrap)
-        mine = arith::OrIOp::create(b, loc, mine, pieces.wraps(r));
-      branchRarely(b, loc, mine, late[r / width], [&] {
-        SmallVector<Value> words =
-            mayWrap ? loadWrapped(b, loc, pieces.getWrappedPiece(r), how, fillBits, readOnly)
-                    : loadRagged(b, loc,
-                                 RaggedPiece{access.address(r),
-                                             arith::SubIOp::create(b, loc, behind, place), 0},
-                                 how, fillBits, readOnly);
-        return SmallVector<Value>{fromWords(b, loc, type, words)};
-      });
-    }
-    return late;
-  });
-  return whole;
 }
 
 Value tile::gpu::loadRotated(OpBuilder &b, LoadOp op, GlobalAccess<LoadOp> &access, Value pad,
@@ -181,29 +55,43 @@ Value tile::gpu::loadRotated(OpBuilder &b, LoadOp op, GlobalAccess<LoadOp> &acce
   how.cache = cachePriority(op.getCache());
 
   SmallVector<Value> found;
-  if (inWords && !shifted) {
-    found = loadAligned(b, op, pieces, width, pad, fill);
-  } else {
-    if (shifted)
-      found = loadShifted(b, op, pieces, width, pad, fill);
-    for (unsigned r = 0; r < registers && !shifted; r += width)
-      found.push_back(loadWhole(access.address(r), pieces.isPlain(r, width)));
-    // The pieces that begin with the end of the tile.
-    for (unsigned r = 0; r < registers; r += width) {
-      if (!pieces.mayWrap(r))
-        continue;
-      Value wraps = pieces.conjunction(pieces.wraps(r), pieces.uniform);
-      branchRarely(b, loc, wraps, found[r / width], [&] {
-        if (!inWords) {
-          auto [address, exists] = pieces.getWrapped(r, 0);
-          return SmallVector<Value>{loadWhole(address, exists)};
-        }
-        return SmallVector<Value>{
+  if (shifted)
+    found = loadShifted(b, op, pieces, width, pad, fill);
+  for (unsigned r = 0; r < registers && !shifted; r += width)
+    found.push_back(loadWhole(access.address(r), pieces.isPlain(r, width)));
+
+  // The piece that the end of the row cuts: its elements one by one.
+  if (inWords && pieces.rotation.high && !shifted)
+    branchRarely(b, loc, pieces.endsHere(), found, [&] {
+      auto cut = pieces.findCut(registers, width);
+      SmallVector<Value> joined(found.begin(), found.end());
+      branchRarely(b, loc, cut.any, joined, [&] {
+        Value piece =
             fromWords(b, loc, pieceType,
-                      loadWrapped(b, loc, pieces.getWrappedPiece(r), how,
-                                  getFillBits(b, loc, pad, access.getElement(), fill), readOnly))};
+                      loadRagged(b, loc, RaggedPiece{cut.pointer, cut.count, 0}, how,
+                                 getFillBits(b, loc, pad, access.getElement(), fill), readOnly));
+        SmallVector<Value> chosen;
+        for (auto [is, own] : llvm::zip(cut.is, joined))
+          chosen.push_back(selectPiece(b, loc, is, piece, own));
+        return chosen;
       });
-    }
+      return joined;
+    });
+  // The pieces that begin with the end of the tile.
+  for (unsigned r = 0; r < registers; r += width) {
+    if (!pieces.mayWrap(r))
+      continue;
+    Value wraps = pieces.conjunction(pieces.wraps(r), pieces.uniform);
+    branchRarely(b, loc, wraps, found[r / width], [&] {
+      if (!inWords) {
+        auto [address, exists] = pieces.getWrapped(r, 0);
+        return SmallVector<Value>{loadWhole(address, exists)};
+      }
+      return SmallVector<Value>{
+          fromWords(b, loc, pieceType,
+                    loadWrapped(b, loc, pieces.getWrappedPiece(r), how,
+                                getFillBits(b, loc, pad, access.getElement(), fill), readOnly))};
+    });
   }
   Value whole =
       arith::ConstantOp::create(b, loc, b.getZeroAttr(VectorType::get(registers, stored)));

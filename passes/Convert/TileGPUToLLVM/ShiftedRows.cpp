@@ -8,6 +8,8 @@
 #include "passes/Convert/TileGPUToLLVM/RotatedPieces.h"
 #include "passes/Convert/TileGPUToLLVM/WindowLoads.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
@@ -28,8 +30,17 @@ SmallVector<Value> tile::gpu::loadShifted(OpBuilder &b, LoadOp op, RotatedPieces
 
   // Pieces that begin below `whole` exist as such, in two windows of the tensor; those from there
   // to `behind` are the rest that exists. All threads know both.
-  constexpr int64_t any = 1 << 30; // more elements than a tile has
-  Value whole = access.countWindows(2 * int64_t(bytes), bits / 8);
+  auto i64 = [&](int64_t value) -> Value {
+    return arith::ConstantIntOp::create(b, loc, value, 64);
+  };
+  constexpr int64_t any = 1 << 30; // more bytes than a tile has
+  Value room = arith::SubIOp::create(b, loc, access.bytesBehind(), i64(2 * int64_t(bytes)));
+  room = arith::MaxSIOp::create(b, loc, arith::MinSIOp::create(b, loc, room, i64(any)), i64(-1));
+  Value whole = arith::AddIOp::create(
+      b, loc,
+      arith::ShRSIOp::create(b, loc, arith::TruncIOp::create(b, loc, b.getI32Type(), room),
+                             constant(llvm::Log2_32(bits / 8))),
+      constant(1));
   Value behind = constant(pieces.rotation.extent);
   if (Value high = pieces.rotation.high) {
     whole = arith::MinSIOp::create(

@@ -28,16 +28,6 @@ mlir::Value loadFromWindows(mlir::OpBuilder &b, mlir::Location loc, mlir::Vector
                             mlir::Value pointer, const WindowShift *shift, mlir::Value exists,
                             bool readOnly, std::optional<llvm::StringRef> cache, uint32_t fill);
 
-/// Of a piece, `words` of elements of `bits` bits: the first `turn` elements from `end`, of which
-/// `endCount` exist, the others from `begin`, of which `beginCount` do, counted from the piece's
-/// first; `fill`, an i32, where nothing exists. Counts are i32, of any size; null: all exist.
-struct JoinedPiece {
-  llvm::ArrayRef<mlir::Value> end, begin;
-  mlir::Value turn, endCount, beginCount, fill;
-};
-llvm::SmallVector<mlir::Value> joinWindows(mlir::OpBuilder &b, mlir::Location loc, unsigned bits,
-                                           const JoinedPiece &piece);
-
 } // namespace tile::gpu
 
 #endif
