@@ -5,9 +5,8 @@
 //   pieces       |<-- the first pieces          -->|<-     ->|<- cut ->|
 //
 // All pieces but two are moved by one instruction each, if their elements exist. The first ones,
-// which one thread of the block holds, are stored and copied element by element, as their elements
-// go to two windows; so is the piece that the row's end cuts, which is one of some other thread. A
-// load takes both windows, whoever has the rest of them, and pads what does not exist behind it.
+// which one thread of the block holds, are moved element by element, as their elements come from
+// two windows; so is the piece that the row's end cuts, which is one of some other thread.
 #include "passes/Convert/TileGPUToLLVM/RotatedRows.h"
 #include "dialect/ShiftNames.h"
 #include "passes/Convert/TileGPUToLLVM/RotatedPieces.h"
