@@ -13,6 +13,8 @@ inline constexpr llvm::StringLiteral tripsName = "tile.trips";
 inline constexpr llvm::StringLiteral hintsName = "tile.hints";
 /// Dimensions of a kernel whose `opt` is a guess: the source says none (array of strings).
 inline constexpr llvm::StringLiteral guessedName = "tile.guessed";
+/// Of a kernel: its source has a tune clause, so that what names its tiles is chosen (unit).
+inline constexpr llvm::StringLiteral tunedName = "tile.tuned";
 /// Of a view of a parameter: its extents and strides are the program's, not the launch's (unit).
 inline constexpr llvm::StringLiteral flatName = "tile.flat";
 

@@ -5,6 +5,31 @@
 
 include "mlir/Pass/PassBase.td"
 
+def TileGPUWidenTiles : Pass<"tile-gpu-widen-tiles", "::mlir::ModuleOp"> {
+  let summary = "one program for neighbouring ones, one trip for several, where tiles are small";
+  let description = [{
+    In kernels that multiply in a loop, and whose source has neither a tune clause nor a schedule of
+    its own. Where what neighbouring programs compute are tiles side by side, one program computes
+    tiles twice as long, and `tile_gpu.joined_programs` says so to the launch; where trips add up
+    products, one trip adds up those of two. Axes and loops double one after the other, as long as
+    the cost model expects less time. With options these decide, not the model.
+    ```mlir
+    %p = tile.program_id 0
+    %m = arith.muli %p, %c64
+    %a = tile.load %v[%m, %k] … -> tensor<64x64xf16>
+    // becomes
+    %q = tile.program_id 0
+    %p = arith.muli %q, %c2
+    %m = arith.muli %p, %c64
+    %a = tile.load %v[%m, %k] … -> tensor<128x64xf16>
+    ```
+  }];
+  let options = [
+    ListOption<"programs", "programs", "int64_t", "Programs that become one, along each axis">,
+    Option<"trips", "trips", "int64_t", "1", "Trips that become one, of each loop that allows it">];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def TileGPUSplitLoops : Pass<"tile-gpu-split-loops", "::mlir::ModuleOp"> {
   let summary = "share the trips of a loop among programs";
   let description = [{

@@ -82,6 +82,8 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
 /// Until tile-gpu-assign-layouts tiles have no layouts, and passes change their shapes and count;
 /// behind it each value keeps its own.
 void populateTileGPUPipeline(OpPassManager &pm) {
+  // First: all others see the tiles that are computed.
+  pm.addPass(createTileGPUWidenTiles());
   pm.addPass(createTileGPUSplitLoops());
   pm.addPass(createTileGPUVersionRowLoops());
   pm.addPass(createTileGPUPeelTails());

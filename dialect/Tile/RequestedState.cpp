@@ -67,6 +67,7 @@ static const AttributeSpec specs[] = {
     {hintsName, isDictionary, "a dictionary", isKernel, aKernel},
     {unevenName, isDictionary, "a dictionary", isKernel, aKernel},
     {guessedName, isListOfNames, "an array of strings", isKernel, aKernel},
+    {tunedName, isUnit, unit, isKernel, aKernel},
     {flatName, isUnit, unit, isView, "a view"},
     {unrollName, isNumber<1, limits::unroll>, "an i64 from 1 to 1024", isLoop, aLoop},
 };

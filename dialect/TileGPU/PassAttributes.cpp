@@ -1,5 +1,6 @@
 // Attributes that passes of the GPU pipeline set: on what each may stand, and the verifier.
 #include "dialect/AttributeSpec.h"
+#include "dialect/JoinedNames.h"
 #include "dialect/PaddingNames.h"
 #include "dialect/ProductNames.h"
 #include "dialect/RequestLimits.h"
@@ -56,6 +57,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //
 //   target, processors                               Compiler::elaborate
 //   store_parts                                      Compiler::emitCubin
+//   joined_programs                                  tile-gpu-widen-tiles
 //   split_parts, split_programs, split_ahead,
 //     split_cluster, every                           tile-gpu-split-loops
 //   exact_products                                   tile-gpu-fuse-exact-products
@@ -102,6 +104,7 @@ static const AttributeSpec specs[] = {
     {rareName, isUnit, unit, isBranch, "a branch"},
     {fillName, isNumbers, "an array of i64", isBranch, "a branch"},
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
+    {joinedProgramsName, isNumbers, "an array of i64", isKernelOrFunction, both},
     {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
     {splitProgramsName, isNumber<1>, positive, isKernelOrFunction, both},
     {splitAheadName, isUnit, unit, isKernelOrFunction, both},

@@ -19,6 +19,7 @@
 #include "codegen/Translate.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/CPUAttributeNames.h"
+#include "dialect/JoinedNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
@@ -295,6 +296,15 @@ static runtime::Expr getSplitParts(const std::vector<runtime::Expr> &grid, int64
   return gpu::countParts(ExprMath(), programs, wanted, most, ahead);
 }
 
+/// Where one program is several of the source, the launch starts as many fewer.
+static void fillJoined(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
+  using runtime::Expr;
+  auto joined = function->getAttrOfType<DenseI64ArrayAttr>(gpu::joinedProgramsName);
+  for (size_t axis = 0; joined && axis < kernel.grid.size(); ++axis)
+    if (int64_t programs = joined[int64_t(axis)]; programs > 1)
+      kernel.grid[axis] = Expr::make(Expr::Op::CeilDiv, kernel.grid[axis], Expr(programs));
+}
+
 /// Blocks that are a cluster have programs in pairs: the launch starts an even number along the
 /// axes of the cluster, where blocks do not take programs themselves.
 static void fillPairs(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
@@ -347,6 +357,7 @@ void Compiler::fillLaunch() {
     if (auto cluster =
             function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))
       kernel.launch.cluster = cluster[0];
+    fillJoined(kernel, function);
     fillPairs(kernel, function);
     fillScratch(kernel, function);
     fillHostScratch(kernel, function);

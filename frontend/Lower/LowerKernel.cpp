@@ -275,6 +275,8 @@ bool KernelEmission::run(const Instance &instance, const Variant &variant,
                              builder.getArrayAttr(constexprs));
   for (const AttributeValue &attribute : version->attributes)
     op->setAttr(attribute.name, toAttribute(attribute, builder));
+  if (kernel.clause<ast::TuneClause>())
+    op->setAttr(tunedName, builder.getUnitAttr());
   SmallVector<StringRef> guessed;
   for (const runtime::Dim &dim : record.dims)
     if (!dim.opt && dim.min != dim.max && !checked->fixed.count(dim.name))

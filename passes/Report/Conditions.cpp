@@ -9,6 +9,8 @@ namespace tile {
 // In the order of the pipeline. Cleaning up, and what every kernel goes through for correctness
 // alone, is no decision and is not here.
 static constexpr PassCondition conditions[] = {
+    {"tile-gpu-widen-tiles", true,
+     "kernels without a tune clause and a schedule of their own that multiply in a loop"},
     {"tile-gpu-split-loops", true, "loops with split(n)"},
     {"tile-gpu-version-row-loops", false,
      "kernels that go over the same blocks of a row in several loops"},

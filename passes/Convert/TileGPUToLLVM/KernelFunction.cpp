@@ -7,6 +7,7 @@
 // A launcher fills the list from the manifest's `arguments`, which has the same order.
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/JoinedNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -121,6 +122,8 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(gpu::blocksOfClusterName, cluster);
   if (auto axes = kernel->getAttr(gpu::pairedAxesName))
     function->setAttr(gpu::pairedAxesName, axes);
+  if (auto joined = kernel->getAttr(gpu::joinedProgramsName))
+    function->setAttr(gpu::joinedProgramsName, joined);
   if (auto bytes = kernel->getAttr(gpu::sharedBytesName))
     function->setAttr(gpu::sharedBytesName, bytes);
   if (auto mode = kernel->getAttr(floatModeName))

@@ -1,0 +1,176 @@
+// tile-gpu-widen-tiles: one program for several neighbours, and one trip for several, where the
+// source's tiles are too small for the target's instructions.
+//
+//   grid (i: cdiv(M, 64))                          grid (i: cdiv(M, 128))
+//   for k in blocks(K, 32)             ->          for k in blocks(K, 64)
+//     acc = dot(a[64 x 32], b, acc)                  acc = dot(a[128 x 64], b, acc)
+//
+// Widening.h says what that makes of a kernel; here it is decided how far it pays, by the cost
+// model: each grid axis and each loop may double, as long as that takes less time.
+#include "dialect/AttributeNames.h"
+#include "dialect/JoinedNames.h"
+#include "dialect/ProgramNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
+#include "passes/Analysis/CostModel/CostModel.h"
+#include "passes/Passes.h"
+#include "passes/Report/Declined.h"
+#include "passes/Tile/Widening.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Pass/Pass.h"
+
+namespace tile {
+#define GEN_PASS_DEF_TILEGPUWIDENTILES
+#include "passes/Passes.h.inc"
+} // namespace tile
+
+using namespace mlir;
+using namespace tile;
+using namespace tile::gpu;
+
+namespace {
+
+/// What doubles at once: axes of the grid, or loops by their places in the kernel.
+struct Move {
+  bool isLoop;
+  SmallVector<unsigned, 2> numbers;
+};
+
+/// A doubling must gain so much of the time, and all of them together: the model is no better.
+constexpr double worthOne = 0.97, worthAll = 0.9;
+
+} // namespace
+
+static SmallVector<scf::ForOp> getLoops(KernelOp kernel) {
+  SmallVector<scf::ForOp> loops;
+  kernel.getBody().walk<WalkOrder::PreOrder>([&](scf::ForOp loop) { loops.push_back(loop); });
+  return loops;
+}
+
+static bool multiplies(scf::ForOp loop) { return !loop.getBody()->getOps<DotOp>().empty(); }
+
+/// Widens in place; where it says why not, by as much as it could.
+static std::string widen(KernelOp kernel, const Move &move, int64_t factor) {
+  for (unsigned number : move.numbers) {
+    Widening widening(kernel, factor);
+    std::string why = move.isLoop ? widening.analyzeTrips(getLoops(kernel)[number])
+                                  : widening.analyzePrograms(number);
+    if (!why.empty())
+      return why;
+    widening.apply();
+  }
+  return "";
+}
+
+/// Why the kernel's tiles are the source's business; empty where they are not.
+static std::string whyFixed(KernelOp kernel) {
+  if (kernel->hasAttr(tunedName))
+    return "its tiles are chosen by what its tune clause names";
+  for (StringRef name : {requestedWarpsName, stagesName, consumersName, occupancyName,
+                         maxRegistersName, clusterName})
+    if (kernel->hasAttr(name))
+      return "the source fixes its schedule";
+  for (scf::ForOp loop : getLoops(kernel))
+    if (loop->hasAttr(splitName) || loop->hasAttr(stagesName) || loop->hasAttr(consumersName) ||
+        loop->hasAttr(unrollName))
+      return "the source fixes the schedule of a loop";
+  return "";
+}
+
+/// A copy beside the kernel: it must stand in the module, which names the target.
+static KernelOp copy(KernelOp kernel) {
+  OpBuilder builder(kernel);
+  builder.setInsertionPointAfter(kernel);
+  return cast<KernelOp>(builder.clone(*kernel));
+}
+
+/// Takes the best doubling, and again, until none gains.
+static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
+  SmallVector<scf::ForOp> loops = getLoops(kernel);
+  if (llvm::none_of(loops, multiplies))
+    return;
+  if (std::string why = whyFixed(kernel); !why.empty()) {
+    declined(kernel) << why;
+    return;
+  }
+  SmallVector<Move> moves;
+  unsigned axes = kernel.getNumAxes();
+  for (unsigned axis = 0; axis < axes; ++axis)
+    moves.push_back({false, {axis}});
+  // Rows and columns of a product: the one without the other may read more than it multiplies.
+  if (axes >= 2)
+    moves.push_back({false, {axes - 2, axes - 1}});
+  for (auto [i, loop] : llvm::enumerate(loops))
+    if (multiplies(loop))
+      moves.push_back({true, {unsigned(i)}});
+  auto estimate = [&](KernelOp candidate) { return cost::estimateCost(candidate, {}, limits); };
+  std::optional<double> first;
+  double best = 0;
+  std::string reason;
+  KernelOp current = kernel;
+  for (bool gains = true; gains;) {
+    gains = false;
+    KernelOp next;
+    for (const Move &move : moves) {
+      KernelOp candidate = copy(current);
+      std::string why = widen(candidate, move, 2);
+      if (why.empty() && !first)
+        first = best = estimate(kernel).milliseconds;
+      cost::CostEstimate made;
+      if (why.empty() && (made = estimate(candidate)).valid &&
+          made.milliseconds < best * (gains ? 1.0 : worthOne)) {
+        best = made.milliseconds;
+        gains = true;
+        std::swap(next, candidate);
+      }
+      if (reason.empty())
+        reason = why;
+      if (candidate)
+        candidate.erase();
+    }
+    if (next) {
+      if (current != kernel)
+        current.erase();
+      current = next;
+    }
+  }
+  if (current == kernel || best > *first * worthAll) {
+    declined(kernel) << (!first ? reason
+                                : "longer tiles of more programs or trips take no less time");
+    if (current != kernel)
+      current.erase();
+    return;
+  }
+  kernel.erase(); // `current` stands in its place, under its name
+}
+
+namespace {
+
+struct TileGPUWidenTiles : tile::impl::TileGPUWidenTilesBase<TileGPUWidenTiles> {
+  using Base::Base;
+
+  void runOnOperation() override {
+    SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
+    for (KernelOp kernel : kernels) {
+      const GPUTarget *target = getTarget(kernel);
+      if (!target)
+        return signalPassFailure();
+      if (programs.empty() && trips == 1) {
+        cost::TargetLimits limits = cost::getTargetLimits(*target, getCard(*target));
+        if (auto processors = getOperation()->getAttrOfType<IntegerAttr>(processorsName))
+          limits.processors = processors.getInt();
+        choose(kernel, limits);
+        continue;
+      }
+      for (auto [axis, factor] : llvm::enumerate(programs))
+        if (factor > 1 && axis < kernel.getNumAxes())
+          if (std::string why = widen(kernel, {false, {unsigned(axis)}}, factor); !why.empty())
+            declined(kernel) << why;
+      for (unsigned i = 0; trips > 1 && i < getLoops(kernel).size(); ++i)
+        if (std::string why = widen(kernel, {true, {i}}, trips); !why.empty())
+          declined(getLoops(kernel)[i]) << why;
+    }
+  }
+};
+
+} // namespace
