@@ -79,11 +79,13 @@ void populateCPUPipeline(OpPassManager &pm, const CPUOptions &options) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
+/// Ahead of all others, which see the tiles that are computed. A pipeline of its own, since a
+/// second try with another launch begins behind it.
+void populateWidenPipeline(OpPassManager &pm) { pm.addPass(createTileGPUWidenTiles()); }
+
 /// Until tile-gpu-assign-layouts tiles have no layouts, and passes change their shapes and count;
 /// behind it each value keeps its own.
 void populateTileGPUPipeline(OpPassManager &pm) {
-  // First: all others see the tiles that are computed.
-  pm.addPass(createTileGPUWidenTiles());
   pm.addPass(createTileGPUSplitLoops());
   pm.addPass(createTileGPUVersionRowLoops());
   pm.addPass(createTileGPUPeelTails());
@@ -159,6 +161,7 @@ void populateNVVMPipeline(OpPassManager &pm) {
 }
 
 void populateGPUPipeline(OpPassManager &pm) {
+  populateWidenPipeline(pm);
   populateTileGPUPipeline(pm);
   populateNVVMPipeline(pm);
 }

@@ -34,6 +34,9 @@ void populateCPUPipeline(mlir::OpPassManager &pm, const CPUOptions &options);
 
 // The passes for GPUs compile for the target that the module names (#tile_gpu.target).
 
+/// The extents of tiles, where the source leaves them to the compiler: the tile dialect stays.
+void populateWidenPipeline(mlir::OpPassManager &pm);
+
 /// Passes from optimised tile dialect to the tile_gpu dialect with layouts assigned: the `gpu`
 /// stage.
 void populateTileGPUPipeline(mlir::OpPassManager &pm);

@@ -175,6 +175,8 @@ bool Compiler::lowerToGPU() {
   if (options.passReport && !retries)
     report.emplace(context);
   if (!retries) {
+    if (!runPasses("widening", populateWidenPipeline))
+      return false;
     // For a second try with another launch (tryOtherLaunch): what the passes chose cannot be undone
     // in the module itself.
     beforeLayouts = module->clone();
@@ -510,7 +512,10 @@ forEachPipeline(const Options &options,
     call("llvm", [&](OpPassManager &passes) { addCPUPasses(passes, options, bits); });
     return;
   }
-  call("gpu", populateTileGPUPipeline);
+  call("gpu", [](OpPassManager &passes) {
+    populateWidenPipeline(passes);
+    populateTileGPUPipeline(passes);
+  });
   call("llvm", populateNVVMPipeline);
 }
 

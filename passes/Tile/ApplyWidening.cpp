@@ -5,6 +5,7 @@
 // loads beside its tensors is padding; what it stores must not exist, which is proven: its blocks
 // begin at or behind the tensor's end.
 #include "dialect/JoinedNames.h"
+#include "dialect/ProgramNames.h"
 #include "passes/Tile/Widening.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -209,6 +210,9 @@ void Widening::apply() {
     builder.setInsertionPoint(loop);
     APInt step;
     (void)matchPattern(loop.getStep(), m_ConstantInt(&step));
+    if (auto trips = loop->getAttrOfType<IntegerAttr>(tripsName))
+      loop->setAttr(tripsName,
+                    builder.getI64IntegerAttr(llvm::divideCeil(trips.getInt(), int64_t(factor))));
     loop.setStep(
         arith::ConstantIndexOp::create(builder, loop.getLoc(), step.getSExtValue() * factor));
   } else {

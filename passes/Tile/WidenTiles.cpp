@@ -104,37 +104,42 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
     if (multiplies(loop))
       moves.push_back({true, {unsigned(i)}});
   auto estimate = [&](KernelOp candidate) { return cost::estimateCost(candidate, {}, limits); };
-  std::optional<double> first;
+  std::optional<cost::CostEstimate> first;
   double best = 0;
   std::string reason;
   KernelOp current = kernel;
   for (bool gains = true; gains;) {
     gains = false;
     KernelOp next;
-    for (const Move &move : moves) {
+    // What is impossible, or does not fit, stays so when other tiles are longer.
+    llvm::erase_if(moves, [&](const Move &move) {
       KernelOp candidate = copy(current);
       std::string why = widen(candidate, move, 2);
-      if (why.empty() && !first)
-        first = best = estimate(kernel).milliseconds;
       cost::CostEstimate made;
-      if (why.empty() && (made = estimate(candidate)).valid &&
-          made.milliseconds < best * (gains ? 1.0 : worthOne)) {
+      if (why.empty()) {
+        if (!first)
+          best = (first = estimate(kernel))->milliseconds;
+        made = estimate(candidate);
+      } else if (reason.empty()) {
+        reason = why;
+      }
+      bool possible = why.empty() && made.valid;
+      if (possible && made.milliseconds < best * (gains ? 1.0 : worthOne)) {
         best = made.milliseconds;
         gains = true;
         std::swap(next, candidate);
       }
-      if (reason.empty())
-        reason = why;
       if (candidate)
         candidate.erase();
-    }
+      return !possible;
+    });
     if (next) {
       if (current != kernel)
         current.erase();
       current = next;
     }
   }
-  if (current == kernel || best > *first * worthAll) {
+  if (current == kernel || best > first->milliseconds * worthAll) {
     declined(kernel) << (!first ? reason
                                 : "longer tiles of more programs or trips take no less time");
     if (current != kernel)

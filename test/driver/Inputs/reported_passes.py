@@ -14,7 +14,7 @@ with open(sys.argv[1], encoding="utf-8") as file:
 with open(sys.argv[2], encoding="utf-8") as file:
     pipeline = re.findall(r"[a-z][a-z0-9-]+", file.read())
 
-start, end = pipeline.index("tile-gpu-split-loops"), pipeline.index("tile-gpu-store-in-parts")
+start, end = pipeline.index("tile-gpu-widen-tiles"), pipeline.index("tile-gpu-store-in-parts")
 wanted = [name for name in pipeline[start : end + 1] if name.startswith("tile-")]
 fired = re.search(r"was changed by (.*) \[R0602\]", report)[1].split(", ")
 others = re.findall(r"note: (tile-\S+) did not: \S", report)
