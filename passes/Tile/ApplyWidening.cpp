@@ -27,12 +27,12 @@ using State = InstanceState;
 bool Widening::hasRest() {
   if (axis) {
     Value extent = kernel.getGrid().front().getTerminator()->getOperand(*axis);
-    return divisibility.getDivisor(extent) % factor != 0;
+    return getDivisors().getDivisor(extent) % factor != 0;
   }
   APInt step;
   (void)matchPattern(loop.getStep(), m_ConstantInt(&step));
-  return std::gcd(divisibility.getDivisor(loop.getLowerBound()),
-                  divisibility.getDivisor(loop.getUpperBound())) %
+  return std::gcd(getDivisors().getDivisor(loop.getLowerBound()),
+                  getDivisors().getDivisor(loop.getUpperBound())) %
              (step.getSExtValue() * factor) !=
          0;
 }
@@ -42,10 +42,10 @@ template <typename Access> bool Widening::endsBefore(Access access) {
   for (auto [d, start] : llvm::enumerate(access.getStarts())) {
     if (isUniform(start))
       continue;
-    std::optional<Linear> extent = bounds.extent(access.getView(), d);
+    std::optional<Linear> extent = getBounds().extent(access.getView(), d);
     if (!extent)
       return false;
-    Linear first = bounds.linear(start), behind = first;
+    Linear first = getBounds().linear(start), behind = first;
     for (const auto &[symbol, coefficient] : first.terms) {
       auto id = symbol.value ? symbol.value.template getDefiningOp<ProgramIdOp>() : ProgramIdOp();
       Value end;
@@ -54,11 +54,11 @@ template <typename Access> bool Widening::endsBefore(Access access) {
       else if (loop && symbol.value == loop.getInductionVar())
         end = loop.getUpperBound();
       if (end)
-        behind += (bounds.linear(end) - Linear(symbol)) * coefficient;
+        behind += (getBounds().linear(end) - Linear(symbol)) * coefficient;
     }
     Value own = access.getEnd(d);
-    return bounds.isNonNegative(behind - *extent) ||
-           (own && bounds.isNonNegative(behind - bounds.linear(own)));
+    return getBounds().isNonNegative(behind - *extent) ||
+           (own && getBounds().isNonNegative(behind - getBounds().linear(own)));
   }
   return false;
 }
@@ -256,13 +256,13 @@ void Widening::widenGrid() {
 void Widening::proveAgain(ArrayRef<Operation *> ops) {
   if (!rest)
     return;
-  DivisibilityAnalysis divisors(kernel);
-  IndexBounds facts(kernel, divisors);
+  DivisibilityAnalysis now(kernel);
+  IndexBounds anew(kernel, now);
   auto prove = [&](auto access) {
     SmallVector<bool> proven(access.getInBounds());
     for (unsigned d = 0; d < proven.size(); ++d)
       if (!proven[d] && !access.isIndexed(d))
-        proven[d] = facts.isInBounds(access, d);
+        proven[d] = anew.isInBounds(access, d);
     access.setInBounds(proven);
   };
   for (Operation *op : ops)

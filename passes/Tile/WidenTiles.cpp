@@ -49,13 +49,44 @@ static SmallVector<scf::ForOp> getLoops(KernelOp kernel) {
 
 static bool multiplies(scf::ForOp loop) { return !loop.getBody()->getOps<DotOp>().empty(); }
 
+static std::string analyze(Widening &widening, KernelOp kernel, const Move &move, unsigned number) {
+  return move.isLoop ? widening.analyzeTrips(getLoops(kernel)[number])
+                     : widening.analyzePrograms(number);
+}
+
+/// Why the kernel cannot be widened so; leaves it alone.
+static std::string whyNot(KernelOp kernel, const Move &move) {
+  for (unsigned number : move.numbers) {
+    Widening widening(kernel, 2);
+    if (std::string why = analyze(widening, kernel, move, number); !why.empty())
+      return why;
+  }
+  return "";
+}
+
+/// Whether a product of a loop is smaller than what instructions and copies are made for: so many
+/// rows and columns that shared memory delivers them in the time that it takes to multiply them,
+/// and terms of as many bytes as a row of shared memory has that is swizzled.
+static bool hasRoom(KernelOp kernel, const Move &move) {
+  constexpr int64_t enough = 128, rowBits = 128 * 8;
+  auto isShort = [&](DotOp dot) {
+    auto a = cast<RankedTensorType>(dot.getA().getType());
+    ArrayRef<int64_t> shape = dot.getType().getShape().take_back(2);
+    return move.isLoop ? a.getShape().back() * a.getElementTypeBitWidth() < rowBits
+                       : shape[0] < enough || shape[1] < enough;
+  };
+  if (move.isLoop)
+    return llvm::any_of(getLoops(kernel)[move.numbers.front()].getBody()->getOps<DotOp>(), isShort);
+  return llvm::any_of(getLoops(kernel), [&](scf::ForOp loop) {
+    return llvm::any_of(loop.getBody()->getOps<DotOp>(), isShort);
+  });
+}
+
 /// Widens in place; where it says why not, by as much as it could.
 static std::string widen(KernelOp kernel, const Move &move, int64_t factor) {
   for (unsigned number : move.numbers) {
     Widening widening(kernel, factor);
-    std::string why = move.isLoop ? widening.analyzeTrips(getLoops(kernel)[number])
-                                  : widening.analyzePrograms(number);
-    if (!why.empty())
+    if (std::string why = analyze(widening, kernel, move, number); !why.empty())
       return why;
     widening.apply();
   }
@@ -113,17 +144,19 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
     KernelOp next;
     // What is impossible, or does not fit, stays so when other tiles are longer.
     llvm::erase_if(moves, [&](const Move &move) {
-      KernelOp candidate = copy(current);
-      std::string why = widen(candidate, move, 2);
-      cost::CostEstimate made;
-      if (why.empty()) {
-        if (!first)
-          best = (first = estimate(kernel))->milliseconds;
-        made = estimate(candidate);
-      } else if (reason.empty()) {
+      std::string why = hasRoom(current, move) ? whyNot(current, move)
+                                               : "the tiles of its products are long enough";
+      if (reason.empty())
         reason = why;
-      }
-      bool possible = why.empty() && made.valid;
+      if (!why.empty())
+        return true;
+      KernelOp candidate = copy(current);
+      cost::CostEstimate made;
+      bool possible = widen(candidate, move, 2).empty();
+      if (possible && !first)
+        best = (first = estimate(kernel))->milliseconds;
+      if (possible)
+        possible = (made = estimate(candidate)).valid;
       if (possible && made.milliseconds < best * (gains ? 1.0 : worthOne)) {
         best = made.milliseconds;
         gains = true;

@@ -16,9 +16,6 @@ using namespace tile::gpu;
 
 using State = InstanceState;
 
-Widening::Widening(KernelOp kernel, int64_t factor)
-    : kernel(kernel), factor(factor), divisibility(kernel), bounds(kernel, divisibility) {}
-
 static int64_t getExtent(Value tile, int64_t dim) {
   return cast<RankedTensorType>(tile.getType()).getDimSize(dim);
 }
@@ -76,7 +73,7 @@ std::string Widening::analyzeTrips(scf::ForOp which) {
     return "its step is not known";
   states.clear();
   State counter{State::Step, *step,
-                std::gcd(divisibility.getDivisor(loop.getLowerBound()), *step * factor)};
+                std::gcd(getDivisors().getDivisor(loop.getLowerBound()), *step * factor)};
   states[loop.getInductionVar()] = counter;
   problem.clear();
   if (std::string why = visit(*loop.getBody()); !why.empty())
@@ -394,7 +391,7 @@ std::optional<Widening::Rule> Widening::getArithmeticRule(Operation *op) {
     return rule;
   auto divisorOf = [&](Value value) {
     State state = get(value);
-    return state.kind == State::Step ? state.divisor : divisibility.getDivisor(value);
+    return state.kind == State::Step ? state.divisor : getDivisors().getDivisor(value);
   };
   if (isa<arith::AddIOp, arith::SubIOp>(op)) {
     Value a = op->getOperand(0), b = op->getOperand(1);
@@ -420,7 +417,7 @@ State Widening::getQuotient(Operation *op) {
   State dividend = get(op->getOperand(0));
   std::optional<int64_t> number = getConstant(op->getOperand(1));
   if (dividend.kind != State::Step || dividend.step < 0 || !number || *number <= 0 ||
-      !bounds.isNonNegative(op->getOperand(0)))
+      !getBounds().isNonNegative(op->getOperand(0)))
     return State::unknown();
   bool isRest = isa<arith::RemSIOp, arith::RemUIOp>(op);
   int64_t step = dividend.step, granule = std::gcd(dividend.divisor, *number);

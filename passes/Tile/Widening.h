@@ -18,6 +18,7 @@
 #include "passes/Analysis/Divisibility.h"
 #include "passes/Analysis/IndexBounds.h"
 
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -41,7 +42,7 @@ struct InstanceState {
 /// it, without layouts.
 class Widening {
 public:
-  Widening(KernelOp kernel, int64_t factor);
+  Widening(KernelOp kernel, int64_t factor) : kernel(kernel), factor(factor) {}
 
   /// Each program does what `factor` neighbours along `axis` do. Empty, or why it cannot.
   std::string analyzePrograms(unsigned axis);
@@ -77,6 +78,17 @@ private:
   std::string checkWrites();
   std::string checkCarried();
 
+  const DivisibilityAnalysis &getDivisors() {
+    if (!divisors)
+      divisors = std::make_unique<DivisibilityAnalysis>(kernel);
+    return *divisors;
+  }
+  IndexBounds &getBounds() {
+    if (!facts)
+      facts = std::make_unique<IndexBounds>(kernel, getDivisors());
+    return *facts;
+  }
+
   InstanceState get(mlir::Value value) const { return states.lookup(value); }
   bool isUniform(mlir::Value value) const { return get(value).kind == InstanceState::Uniform; }
   /// The wide tile of which all instances are `value`; null where there is none, and where
@@ -92,8 +104,9 @@ private:
 
   KernelOp kernel;
   int64_t factor;
-  DivisibilityAnalysis divisibility;
-  IndexBounds bounds;
+  // Made when first asked for: most kernels that cannot be widened show it before.
+  std::unique_ptr<DivisibilityAnalysis> divisors;
+  std::unique_ptr<IndexBounds> facts;
   std::optional<unsigned> axis;
   mlir::scf::ForOp loop;
   llvm::DenseMap<mlir::Value, InstanceState> states; // looked up only
