@@ -9,13 +9,13 @@
 //                                                                        : wgmma a, b, sum
 //
 // A loop that makes no trip has no product that begins the sums: they are 0 there, as before.
-#include "dialect/AttributeNames.h"
 #include "dialect/ProductNames.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 
 using namespace mlir;
 using namespace tile;
@@ -42,16 +42,25 @@ static bool isGuarded(scf::ForOp loop) {
          some.getLhs() == loop.getLowerBound() && some.getRhs() == loop.getUpperBound();
 }
 
+/// True if a sum is stored as it is, or rounded: nothing is computed with it.
+static bool isOnlyStored(Value sum) {
+  return llvm::all_of(sum.getUsers(), [](Operation *user) {
+    if (isa<TmaStoreOp, StoreOp>(user))
+      return true;
+    return isa<CastOpInterface, ConvertLayoutOp, ReshapeOp, PermuteOp>(user) &&
+           isOnlyStored(user->getResult(0));
+  });
+}
+
 void tile::gpu::markFreshSums(scf::ForOp loop) {
   // A loop that stands alone begins while its first tiles are on their way.
   if (!loop->getParentOfType<LoopLikeOpInterface>())
     return;
-  // To the assembler the sums' registers live on from the program before, beside all that its
-  // stores compute: a wide producer leaves no registers for both.
-  if (loop->getParentOfType<KernelOp>()->hasAttr(wideProducerName))
-    return;
+  // To the assembler the sums' registers live on from the program before, beside all that is
+  // computed with its sums: registers are too few for both.
   for (auto product : loop.getBody()->getOps<WgmmaOp>())
-    if (OpOperand *init = findInit(loop, product); init && isZero(init->get()))
+    if (OpOperand *init = findInit(loop, product);
+        init && isZero(init->get()) && isOnlyStored(loop.getTiedLoopResult(init)))
       product->setAttr(freshName, UnitAttr::get(loop.getContext()));
 }
 

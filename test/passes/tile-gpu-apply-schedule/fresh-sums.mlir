@@ -6,6 +6,7 @@
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 !m = !tile_gpu.memdesc<64x64xf16, #s>
 !acc = tensor<64x64xf32, #acc>
+!half = tensor<64x64xf16, #acc>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @zero
 // CHECK: %[[ZERO:.*]] = arith.constant dense<0.0
@@ -32,17 +33,17 @@ tile.kernel @zero params [] dims [] constexprs [] attributes {tile_gpu.num_warps
         tile_gpu.ring_release %ring : !tile_gpu.ring<2, !m, !m>
         scf.yield %a : !acc
       }
-      %t = arith.addf %r, %r : !acc
+      %t = arith.truncf %r : !acc to !half
     }
   }
   tile.return
 }
 
-// Where the producer is wide, registers are too few for sums that live on beside stores.
-// CHECK-LABEL: tile.kernel @wide
+// What is computed with a sum takes registers beside it, where those of the next sums live on.
+// CHECK-LABEL: tile.kernel @computed
 // CHECK-NOT: poison
 // CHECK-NOT: fresh
-tile.kernel @wide params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile_gpu.producer_threads = 128 : i64, tile_gpu.wide_producer} grid { tile.yield } body {
+tile.kernel @computed params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c9 = arith.constant 9 : index
@@ -108,7 +109,7 @@ tile.kernel @once params [] dims [] constexprs [] attributes {tile_gpu.num_warps
       tile_gpu.ring_release %ring : !tile_gpu.ring<2, !m, !m>
       scf.yield %a : !acc
     }
-    %t = arith.addf %r, %r : !acc
+    %t = arith.truncf %r : !acc to !half
   }
   tile.return
 }
