@@ -493,9 +493,8 @@ private:
       largest->bytes /= 2;
       total = std::min(placeAll(), placeAll({}, /*persistentFirst=*/true));
     }
-    // Beside rings the estimate may err by an exchange that passes cut into rounds: what is that
-    // close to the limit is left to them, as attention's 80 keys of 256 elements, which take
-    // 231,440.
+    // Beside rings the estimate may err by an exchange, which passes cut into rounds: a kernel
+    // whose estimate is that close to the limit is left to them.
     const int64_t error = rings.empty() ? 0 : 4096;
     found.sharedBytes = total > limit && total <= limit + error ? limit : total;
     if (total > limit + error && found.reason.empty())
