@@ -246,24 +246,38 @@ static RankedTensorType getTile(Operation *op) {
                               : RankedTensorType();
 }
 
-/// Has the largest conversion that can do so go in twice as many rounds. False if there is none
-/// that takes much.
-static bool convertInRounds(MutableArrayRef<Request> requests) {
+/// Has a conversion go in twice as many rounds; false if it takes little, or cannot.
+static bool doubleRounds(ConvertLayoutOp convert) {
   constexpr int64_t least = 4096;
-  for (Request *request : sortBySize(requests)) {
-    auto convert = dyn_cast<ConvertLayoutOp>(request->op);
-    if (!convert || request->need.use != SharedUse::ScratchBlock || request->need.bytes <= least)
-      continue;
-    auto now = convert->getAttrOfType<IntegerAttr>(roundsName);
-    int64_t rounds = now ? 2 * now.getInt() : 2;
-    if (!getConversionRounds(getLayout(convert.getSource().getType()), getLayout(convert.getType()),
-                             rounds))
-      continue;
-    convert->setAttr(roundsName, Builder(convert.getContext()).getI64IntegerAttr(rounds));
-    request->set(getSharedNeed(convert));
-    return true;
-  }
+  SharedNeed need = getSharedNeed(convert);
+  if (need.use != SharedUse::ScratchBlock || need.bytes <= least)
+    return false;
+  auto now = convert->getAttrOfType<IntegerAttr>(roundsName);
+  int64_t rounds = now ? 2 * now.getInt() : 2;
+  if (!getConversionRounds(getLayout(convert.getSource().getType()), getLayout(convert.getType()),
+                           rounds))
+    return false;
+  convert->setAttr(roundsName, Builder(convert.getContext()).getI64IntegerAttr(rounds));
+  return true;
+}
+
+/// The same for the largest request that can; false if there is none.
+static bool convertInRounds(MutableArrayRef<Request> requests) {
+  for (Request *request : sortBySize(requests))
+    if (auto convert = dyn_cast<ConvertLayoutOp>(request->op); convert && doubleRounds(convert)) {
+      request->set(getSharedNeed(convert));
+      return true;
+    }
   return false;
+}
+
+bool tile::gpu::convertInRounds(KernelOp kernel) {
+  SmallVector<ConvertLayoutOp> converts;
+  kernel.getBody().walk([&](ConvertLayoutOp convert) { converts.push_back(convert); });
+  llvm::stable_sort(converts, [](ConvertLayoutOp a, ConvertLayoutOp b) {
+    return getSharedNeed(a).bytes > getSharedNeed(b).bytes;
+  });
+  return llvm::any_of(converts, doubleRounds);
 }
 
 static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests,

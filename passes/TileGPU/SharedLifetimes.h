@@ -42,6 +42,10 @@ bool keepsScratch(mlir::Operation *op);
 /// Bytes of shared memory that the kernel would need with `stages` slots for each tile of `ring`;
 /// none if lifetimes cannot be told.
 std::optional<int64_t> planSharedBytes(KernelOp kernel, const CopyRing &ring, int64_t stages);
+
+/// Has the kernel's largest conversion of a layout that can do so go through shared memory in twice
+/// as many rounds, each of half the bytes; false if no conversion takes much.
+bool convertInRounds(KernelOp kernel);
 /// Bytes of shared memory that the kernel would need but for fetches by TMA that loops repeat; none
 /// if lifetimes cannot be told.
 std::optional<int64_t> planBytesBesideFetches(KernelOp kernel);

@@ -308,6 +308,9 @@ private:
     // decide.
     if (isCrowded(need))
       countLifetimes(plan);
+    // Conversions pay by a few barriers for a stage that would not fit otherwise.
+    while (chooseRingStages(need).fitting < 1 && convertInRounds(kernel))
+      countLifetimes(plan);
     alternateTiles(plan);
     RingStages chosen = chooseRingStages(need);
     int64_t repeated = need.getStageBytes();
