@@ -1,5 +1,6 @@
 // Attributes that passes of the GPU pipeline set: on what each may stand, and the verifier.
 #include "dialect/AttributeSpec.h"
+#include "dialect/FetchNames.h"
 #include "dialect/JoinedNames.h"
 #include "dialect/PaddingNames.h"
 #include "dialect/ProductNames.h"
@@ -70,7 +71,8 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   ring                                             tile-gpu-apply-schedule, -specialize-warps
 //   persistent                                       tile-gpu-make-persistent
 //   producer_threads, producer_registers, fenced,
-//     recomputes, idle_warps, wide_producer, filled  tile-gpu-specialize-warps
+//     recomputes, idle_warps, wide_producer, filled,
+//     loads_itself                                   tile-gpu-specialize-warps
 //   dynamic_schedule                                 tile-gpu-schedule-tiles-dynamically
 //   vector, vector_if, fastest, windows, read_only   tile-gpu-vectorize-accesses
 //   offset, shared_bytes, rounds                     tile-gpu-allocate-shared
@@ -116,6 +118,7 @@ static const AttributeSpec specs[] = {
     {wideProducerName, isUnit, unit, isKernelOrFunction, both},
     {filledName, isUnit, unit, isRing, "a ring"},
     {producerRegistersName, isNumber<1>, positive, isSplit, "a warp_specialize"},
+    {loadsItselfName, isUnit, unit, isKernel, aKernel},
     {storePartsName, isNumber<2>, "an i64 of at least 2", isKernel, aKernel},
     {fencedName, isUnit, unit, isRelease, "a ring_release"},
     {recomputesName, isUnit, unit, isInKernel, inside},

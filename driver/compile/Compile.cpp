@@ -19,6 +19,7 @@
 #include "codegen/Translate.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/CPUAttributeNames.h"
+#include "dialect/FetchNames.h"
 #include "dialect/JoinedNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -37,6 +38,7 @@
 #include "passes/TileGPU/PartCount.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
+#include "llvm/Support/SaveAndRestore.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
@@ -171,6 +173,41 @@ bool Compiler::optimize() {
 /// What LLVM's functions say of how many blocks share a multiprocessor.
 static constexpr StringLiteral leastBlocksName = "nvvm.minctasm";
 
+/// The passes that lay tiles out. Kernels whose rings of fetches do not fit into shared memory go
+/// through them once more, and load their tiles by themselves; of the first try nothing is said.
+bool Compiler::assignLayouts() {
+  auto run = [&] { return runPasses("layout passes", populateTileGPUPipeline); };
+  if (retries)
+    return run();
+  std::vector<mlir::Diagnostic> held;
+  bool done, again = false;
+  {
+    llvm::SaveAndRestore quiet(retries, true);
+    ScopedDiagnosticHandler hold(&context, [&](mlir::Diagnostic &diagnostic) {
+      held.push_back(std::move(diagnostic));
+      return success();
+    });
+    done = run();
+  }
+  for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
+    if (KernelOp laidOut = done ? KernelOp() : module->lookupSymbol<KernelOp>(kernel.getSymName());
+        laidOut && laidOut->hasAttr(gpu::loadsItselfName)) {
+      kernel->setAttr(gpu::loadsItselfName, UnitAttr::get(&context));
+      again = true;
+    }
+  if (again) {
+    module = beforeLayouts->clone();
+    if (report)
+      report.emplace(context);
+    return run();
+  }
+  for (mlir::Diagnostic &diagnostic : held)
+    context.getDiagEngine().emit(std::move(diagnostic));
+  if (!done && !session.getDiagnostics().hasErrors())
+    session.failInternal("a pass of 'layout passes' failed without a message");
+  return !session.getDiagnostics().hasErrors();
+}
+
 bool Compiler::lowerToGPU() {
   if (options.passReport && !retries)
     report.emplace(context);
@@ -182,7 +219,7 @@ bool Compiler::lowerToGPU() {
     beforeLayouts = module->clone();
     unlaunched = manifest;
   }
-  if (!runPasses("layout passes", populateTileGPUPipeline))
+  if (!assignLayouts())
     return false;
   if (!retries)
     for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())

@@ -69,6 +69,7 @@ public:
   bool elaborate();
   bool optimize();
   bool lowerToGPU();
+  bool assignLayouts();
   bool lowerToLLVM();
   bool optimizeLLVM();
   bool emitPTX();

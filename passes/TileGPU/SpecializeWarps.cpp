@@ -12,6 +12,7 @@
 // Registers move from it to the consumers by setRegisters() of
 // Convert/TileGPUToLLVM/WarpSpecialize.cpp.
 #include "dialect/AttributeNames.h"
+#include "dialect/FetchNames.h"
 #include "dialect/RequestLimits.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/LiveRegisters.h"
@@ -314,8 +315,10 @@ private:
     alternateTiles(plan);
     RingStages chosen = chooseRingStages(need);
     int64_t repeated = need.getStageBytes();
-    if (chosen.fitting < 1)
+    if (chosen.fitting < 1) {
+      kernel->setAttr(loadsItselfName, builder.getUnitAttr());
       return reportTooLarge(need.fixed + repeated, need.limit, blocks);
+    }
     if (need.explicitly && chosen.fitting < need.requested)
       remarkOn(kernel) << "stages(" << need.requested
                        << ") does not fit into shared memory: a stage takes " << repeated

@@ -10,6 +10,7 @@
 // One decision is about the whole kernel: if no load that TMA can copy stands in a loop, none is
 // copied, as there is nothing that a copy could overlap with.
 #include "dialect/AttributeNames.h"
+#include "dialect/FetchNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/StorePlan.h"
 #include "passes/Passes.h"
@@ -87,6 +88,10 @@ public:
       kernel.getBody().walk([&](StoreOp store) { collect(store); });
     }
     leaveRoom();
+    if (kernel->hasAttr(loadsItselfName) && !fetches.empty()) {
+      declined(kernel) << "rings of what it copies do not fit into shared memory beside the rest";
+      fetches.clear();
+    }
     // Copies made once, with nothing to overlap, are no reason for a producer.
     if (llvm::none_of(fetches, [](FetchByTma &fetch) {
           return bool(fetch.load->getParentOfType<scf::ForOp>());
