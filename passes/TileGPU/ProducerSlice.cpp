@@ -51,14 +51,16 @@ bool isLocalToThreads(Operation *op) {
 }
 
 /// The type of a tile whose elements `warps` warps of the producer share out: what others would
-/// hold are further registers.
+/// hold are further registers, but for copies of what these hold.
 Type withWarps(Type type, int64_t count) {
   auto tile = cast<RankedTensorType>(type);
   LinearLayout layout = getLayout(tile);
   ArrayRef<Coord> warps = layout.getBases(InDim::Warp);
   size_t kept = std::min<size_t>(warps.size(), llvm::Log2_64(count));
   SmallVector<Coord> registers(layout.getBases(InDim::Register));
-  llvm::append_range(registers, warps.drop_front(kept));
+  llvm::copy_if(warps.drop_front(kept), std::back_inserter(registers), [](const Coord &basis) {
+    return llvm::any_of(basis, [](auto place) { return place != 0; });
+  });
   return withLayout(tile, LinearLayout(layout.getShape(), registers, layout.getBases(InDim::Lane),
                                        warps.take_front(kept)));
 }
