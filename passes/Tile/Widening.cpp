@@ -132,7 +132,8 @@ std::string Widening::visitLoop(scf::ForOp inner) {
   states[inner.getInductionVar()] = State();
   for (unsigned i = 0; i < count; ++i)
     states[inner.getRegionIterArg(i)] = get(inner.getInitArgs()[i]);
-  // A carried value only moves from uniform to wide to unknown, so this ends.
+  // A carried value only moves from uniform to wide to unknown, its divisor to one of that, so this
+  // ends.
   for (bool changed = true; changed;) {
     changed = false;
     if (std::string why = visit(*inner.getBody()); !why.empty())
@@ -143,11 +144,15 @@ std::string Widening::visitLoop(scf::ForOp inner) {
       if (auto wanted = asked.find(inner.getRegionIterArg(i));
           wanted != asked.end() && next.kind == State::Uniform)
         next = State::wide(wanted->second);
-      if (carried == next || carried.kind == State::Unknown ||
+      if (carried.kind == State::Unknown ||
           (carried.kind == State::Wide && next.kind == State::Uniform))
         continue;
-      carried =
-          carried.kind == State::Uniform && next.kind == State::Wide ? next : State::unknown();
+      State both = carried.kind == State::Uniform && next.kind == State::Wide
+                       ? next
+                       : State::join(carried, next);
+      if (both == carried && both.divisor == carried.divisor)
+        continue;
+      carried = both;
       changed = true;
     }
   }
@@ -170,15 +175,11 @@ std::string Widening::visitBranch(scf::IfOp branch) {
         return why;
   for (unsigned i = 0; i < branch.getNumResults(); ++i) {
     Value yes = branch.thenYield().getOperand(i), no = branch.elseYield().getOperand(i);
-    State joined = get(yes) == get(no)               ? get(yes)
-                   : get(yes).kind == State::Uniform ? get(no)
-                                                     : get(yes);
-    if (joined.kind == State::Wide) {
-      if (!canBeWide(yes, joined.dim) || !canBeWide(no, joined.dim))
-        return "a branch's tile is not the neighbours' side by side";
-    } else if (!(get(yes) == get(no))) {
-      joined = State::unknown();
-    }
+    State joined = get(yes).kind == State::Uniform ? get(no) : get(yes);
+    if (joined.kind != State::Wide)
+      joined = State::join(get(yes), get(no));
+    else if (!canBeWide(yes, joined.dim) || !canBeWide(no, joined.dim))
+      return "a branch's tile is not the neighbours' side by side";
     states[branch.getResult(i)] = joined;
   }
   return "";
@@ -457,6 +458,11 @@ template <typename Access> std::optional<Widening::Rule> Widening::getAccessRule
   for (Value end : access.getEnds())
     if (!isUniform(end))
       return fail(op, "an end of a block is not the same in neighbours");
+  // A scalar beside where blocks begin, as padding, is one number for all that stand side by side.
+  for (Value operand : op->getOperands())
+    if (!isa<RankedTensorType>(operand.getType()) && !isUniform(operand) &&
+        !llvm::is_contained(access.getStarts(), operand))
+      return fail(op, "a number beside a tile is not the same in neighbours");
   SmallVector<int64_t> dims = access.getTileDims();
   for (auto [d, start] : llvm::enumerate(access.getStarts())) {
     State state = get(start);

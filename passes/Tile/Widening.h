@@ -19,6 +19,7 @@
 #include "passes/Analysis/IndexBounds.h"
 
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 
@@ -35,6 +36,13 @@ struct InstanceState {
   static InstanceState wide(int64_t dim) { return {Wide, 0, 0, dim}; }
   bool operator==(const InstanceState &other) const {
     return kind == other.kind && step == other.step && dim == other.dim;
+  }
+  /// Of a value that is either: what divides both.
+  static InstanceState join(const InstanceState &a, const InstanceState &b) {
+    InstanceState both = a == b ? a : unknown();
+    if (both.kind == Step)
+      both.divisor = std::gcd(a.divisor, b.divisor);
+    return both;
   }
 };
 
