@@ -254,17 +254,44 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, Array
 
 //===--- Lowering ---------------------------------------------------------===//
 
+/// From which row on a warpgroup's rows are padding alone, and each warpgroup's first row by bits
+/// of its number; where none has such rows, no bits.
+struct PaddingRows {
+  int64_t first = 0;
+  SmallVector<uint32_t> images;
+};
+
+/// Where warpgroups multiply one block of rows each, the last ones may have padding alone, for
+/// which there need not be memory (CopyBoxes.cpp).
+PaddingRows getPaddingRows(const Plan &plan, DenseI64ArrayAttr valid, int64_t rows) {
+  constexpr int64_t blockRows = 64;
+  PaddingRows padding;
+  if (!valid || plan.rowBlocks != 1 || valid[0] > rows - blockRows)
+    return padding;
+  padding.first = valid[0];
+  for (const Coord &basis : plan.warpgroups)
+    padding.images.push_back(uint32_t(basis[0]));
+  return padding;
+}
+
 /// The descriptor of the running warpgroup's part of an operand at `base`; images[i] is how far bit
-/// i of the warpgroup's number moves it, in bytes.
+/// i of the warpgroup's number moves it, in bytes. A warpgroup that has padding alone reads what
+/// the first one reads: behind the tile others write.
 Value getDescriptor(OpBuilder &builder, Location loc, Value base, const WgmmaDescriptor &descriptor,
-                    SmallVector<uint32_t> images) {
+                    SmallVector<uint32_t> images, const PaddingRows &padding) {
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
   Value address = LLVM::PtrToIntOp::create(builder, loc, i32, base);
   if (llvm::any_of(images, [](uint32_t image) { return image != 0; })) {
     Value warpgroup = arith::ShRUIOp::create(builder, loc, getThreadId(builder, loc),
                                              constantI32(builder, loc, 7));
-    address =
-        arith::AddIOp::create(builder, loc, address, applyLinear(builder, loc, warpgroup, images));
+    Value moved = applyLinear(builder, loc, warpgroup, images);
+    if (!padding.images.empty()) {
+      Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                           applyLinear(builder, loc, warpgroup, padding.images),
+                                           constantI32(builder, loc, padding.first));
+      moved = arith::SelectOp::create(builder, loc, exists, moved, constantI32(builder, loc, 0));
+    }
+    address = arith::AddIOp::create(builder, loc, address, moved);
   }
   // The address takes 18 bits, without the lowest 4.
   Value field = arith::ShRUIOp::create(builder, loc, address, constantI32(builder, loc, 4));
@@ -314,10 +341,12 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     }
     SmallVector<Value> inputs;
     if (a)
-      inputs.push_back(getDescriptor(rewriter, loc, adaptor.getA(), *a, imagesA));
+      inputs.push_back(
+          getDescriptor(rewriter, loc, adaptor.getA(), *a, imagesA,
+                        getPaddingRows(*plan, op.getValidAttr(), op.getType().getDimSize(0))));
     else
       inputs = getUsedWordsA(rewriter, loc, adaptor.getA(), *plan);
-    inputs.push_back(getDescriptor(rewriter, loc, adaptor.getB(), b, imagesB));
+    inputs.push_back(getDescriptor(rewriter, loc, adaptor.getB(), b, imagesB, PaddingRows()));
     bool asks = op->hasAttr(freshName);
     if (asks) {
       auto loop = dyn_cast<scf::ForOp>(op->getParentOp());
