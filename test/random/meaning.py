@@ -339,6 +339,8 @@ class Interpreter:
                 if a
                 else np.arange(node.shape[0])
             )
+        if kind == "start":
+            return asValue(self.environment[attr["range"]][0][0], "index")
         if kind == "take":
             x, where = self.value(a[0]), self.value(a[1])
             return np.take(
@@ -424,6 +426,8 @@ class Interpreter:
                 x[2].astype(np.int64) if len(x) > 2 else 0
             )
             return product.astype(np.int32)
+        if name == "exp2":  # of whole numbers
+            return np.exp2(x[0].astype(np.float64)).astype(VALUES[dtype])
         if name == "where":
             return np.where(x[0], x[1], x[2])
         operation = OPERATIONS[name]

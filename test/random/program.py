@@ -125,6 +125,8 @@ def text(node):
         return f"bitcast({text(a[0])}, {node.dtype})"
     if kind == "iota":
         return f"iota({attr['range']})" if a else f"iota({node.shape[0]})"
+    if kind == "start":
+        return f"{attr['range']}.start"
     if kind == "take":
         return f"take({text(a[0])}, {text(a[1])}, axis: {attr['axis']})"
     if kind == "form":
@@ -223,8 +225,9 @@ def statementText(statement, indent):
         )
     if s.kind == "blocks":
         low = f"{text(s.args[0])}, " if s.attr.get("low", True) else ""
+        attribute = f" with {s.attr['attribute']}" if s.attr.get("attribute") else ""
         return (
-            f"{pad}for {s.name} in blocks({low}{text(s.args[1])}, {s.attr['size']})"
+            f"{pad}for {s.name} in blocks({low}{text(s.args[1])}, {s.attr['size']}){attribute}"
             f" {block(s.bodies[0])}\n"
         )
     if s.kind == "while":

@@ -6,6 +6,7 @@ import time
 
 import program as p
 import statements
+import tiled
 from leaves import const
 
 
@@ -112,7 +113,7 @@ def reduce(program, fails, seconds=None):
 
 
 def main(seed, options, test):
-    program = statements.Kernel(seed, options.size).program
+    program = tiled.draw(seed, options.size)
     values = statements.arrays(program, seed)  # kept while tensors go
 
     wanted = test(program, seed, options, values)

@@ -28,6 +28,7 @@ import gpu
 import meaning
 import program as p
 import statements
+import tiled
 from formats import isFloat, load, store
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -156,7 +157,7 @@ def one(seed, options, deadline):
     """(seed, what is wrong or None), "late" behind the deadline."""
     if deadline and time.time() > deadline:
         return seed, "late"
-    program = statements.Kernel(seed, options.size).program
+    program = tiled.draw(seed, options.size)
     wrong = test(program, seed, options)
     if wrong and wrong != "long" and options.keep:
         with open(os.path.join(options.keep, f"{seed}.tile"), "w", encoding="utf-8") as file:
@@ -194,7 +195,7 @@ def main():
     if any(device == "cuda" for device, _ in options.runs) and not gpu.isPresent():
         parser.error("there is no GPU here: libcuda.so.1 is missing")
     if options.show is not None:
-        print(p.programText(statements.Kernel(options.show, options.size).program), end="")
+        print(p.programText(tiled.draw(options.show, options.size)), end="")
         return 0
     if options.reduce is not None:
         import reduce
