@@ -2,8 +2,8 @@
 """Runs random kernels: on the CPU at -O0 and -O3, in the NumPy interpreter, and with --device cuda
 on the GPU. All must agree to the bit.
 
-  run.py [--tilec PROGRAM] [--device cpu|cuda] [--runs DEVICE:LEVEL,...] [--seeds FIRST..LAST |
-  --full] [--seconds S] [--jobs N]
+  run.py [--tilec PROGRAM] [--device cpu|cuda] [--runs DEVICE:LEVEL,...] [--seeds
+  FIRST..LAST[..STEP] | --full] [--seconds S] [--jobs N]
          [--reduce SEED] [--show SEED]
 
 --full runs 10,000 seeds: about 50 minutes of one processor for the CPU, 90 for the GPU. --seconds
@@ -176,7 +176,11 @@ def main():
         help="what to compare with NumPy (cpu:0,cpu:3, and with --device cuda cuda:3,cuda:0)",
     )
     parser.add_argument("--seconds", type=float, help="start nothing more after so long")
-    parser.add_argument("--seeds", default="0..40", help="FIRST..LAST, without the last")
+    parser.add_argument(
+        "--seeds",
+        default="0..40",
+        help="FIRST..LAST[..STEP], without the last (2..LAST..3: tiled.py)",
+    )
     parser.add_argument("--full", action="store_true", help="10,000 seeds")
     parser.add_argument("--size", type=float, default=1.0, help="how large kernels are")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -201,18 +205,17 @@ def main():
         import reduce
 
         return reduce.main(options.reduce, options, test)
-    first, last = (0, 10000) if options.full else map(int, options.seeds.split(".."))
+    seeds = range(*(int(n) for n in options.seeds.split("..")))
+    if options.full:
+        seeds = range(10000)
+    last = seeds.stop
     passed = failed = long = late = 0
     deadline = time.time() + options.seconds if options.seconds else None
     # Processes: the interpreter is Python, and each has a context of its own. None is there before
     # the first launch.
     with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
         for seed, wrong in pool.map(
-            one,
-            range(first, last),
-            itertools.repeat(options),
-            itertools.repeat(deadline),
-            chunksize=4,
+            one, seeds, itertools.repeat(options), itertools.repeat(deadline), chunksize=4
         ):
             if wrong == "late":
                 late, last = late + 1, min(last, seed)
