@@ -102,6 +102,9 @@ public:
   const ast::Program *getProgram() const { return program.get(); }
   runtime::Manifest &getManifest() { return manifest; }
   mlir::ModuleOp getModule() { return *module; }
+  /// What passes for the GPU began with, tiles of several programs joined; null for the CPU, and
+  /// before lowerToGPU.
+  mlir::ModuleOp getWidened() { return beforeLayouts ? *beforeLayouts : mlir::ModuleOp(); }
   /// How the cost model chose; after elaborate().
   const std::vector<ConfigChoice> &getChoices() const { return choices; }
   const HostTarget &getHost() const { return *host; }

@@ -9,6 +9,7 @@
 #include "driver/explain/Explain.h"
 #include "codegen/Assemble.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/JoinedNames.h"
 #include "driver/compile/ConfigChoice.h"
 #include "driver/explain/Document.h"
 #include "driver/explain/Profile.h"
@@ -200,6 +201,13 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
     return false;
   std::string ptx = options.isCPU() ? "" : compiler.getProduct(Stage::PTX);
   for (Explanation &each : all) {
+    if (mlir::ModuleOp widened = compiler.getWidened())
+      if (auto op = widened.lookupSymbol<KernelOp>(each.symbol))
+        if (auto joined = op->getAttrOfType<mlir::DenseI64ArrayAttr>(gpu::joinedProgramsName)) {
+          each.joined = joined.asArrayRef().vec();
+          cost::TargetLimits limits = *cost::findTargetLimits(options.target, options.card);
+          each.estimate = cost::estimateCost(op, each.extents, limits);
+        }
     for (const runtime::Kernel &record : compiler.getManifest().kernels)
       if (record.symbol == each.symbol)
         each.compiled = record.launch;

@@ -81,12 +81,16 @@ static void printEstimate(const Explanation &each, const cost::TargetLimits &lim
   row("work", withUnit(estimate.dramBytes, "B") + " from and to memory, " +
                   withUnit(estimate.l2Bytes, "B") + " through L2, " +
                   withUnit(estimate.operations, "operations"));
+  std::string joined;
+  raw_string_ostream factors(joined);
+  interleave(each.joined, factors, " x ");
   if (limits.target)
     row("grid",
         Twine(estimate.programs) +
             formatv(" programs in {0:f2} waves; the last leaves {1:f0}% of the machine idle",
                     estimate.waves, estimate.idle * 100)
-                .str());
+                .str() +
+            (joined.empty() ? "" : "; each is " + joined + " of the source's"));
 }
 
 namespace {
@@ -270,6 +274,7 @@ static json::Object describeEstimate(const Explanation &each) {
                       {"peak_gops", each.peak},
                       {"peak_name", each.peakName},
                       {"programs", estimate.programs},
+                      {"joined_programs", json::Array(each.joined)},
                       {"waves", estimate.waves},
                       {"idle", estimate.idle},
                       {"threads", estimate.threads},
