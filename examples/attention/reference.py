@@ -22,7 +22,7 @@ CASES = [
     Case("B=1 H=2 G=2 S=70 L=131 D=256", T="f16", BN=64, CAUSAL="false"),
     # Blocks of keys that are no power of two; heads that are none.
     Case("B=1 H=2 G=1 S=200 L=700 D=128", T="bf16", BN=176, D=128, CAUSAL="false"),
-    Case("B=1 H=1 G=1 S=300 L=533 D=128", T="f16", BN=144),
+    Case("B=1 H=1 G=1 S=300 L=533 D=128", T="f16", BN=144, D=128),
     Case("B=1 H=2 G=2 S=150 L=400 D=80", T="bf16", BN=160, D=80),
     Case("B=1 H=1 G=1 S=131 L=350 D=192", T="f16", BN=112),
     Case("B=1 H=1 G=1 S=131 L=350 D=256", T="bf16", BN=80, CAUSAL="false"),
