@@ -19,7 +19,9 @@ CASES = [
     Case("B=1 H=2 G=2 S=100 L=200 D=64", kernel=ALL, T="f16", BM=64, BN=64),
     Case("B=1 H=2 G=2 S=100 L=200 D=128", kernel=ALL, T="bf16", CAUSAL="false", BM=32, BN=64),
     Case("B=1 H=2 G=1 S=260 L=388 D=64", kernel=ALL, T="f16", BM=128, BN=128, D=64),
-    Case("B=1 H=1 G=1 S=516 L=516 D=64", kernel=ALL, T="bf16", CAUSAL="false", BM=128, BN=128, D=64),
+    Case(
+        "B=1 H=1 G=1 S=516 L=516 D=64", kernel=ALL, T="bf16", CAUSAL="false", BM=128, BN=128, D=64
+    ),
     Case("B=1 H=2 G=1 S=388 L=388 D=128", kernel=ALL, T="f16", BM=64, BN=128),
     Case("B=2 H=3 S=67 D=64", kernel=DELTA, T="bf16"),
     Case("B=1 H=1 S=256 D=128", kernel=DELTA, T="f16"),
