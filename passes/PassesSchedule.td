@@ -58,7 +58,7 @@ def TileGPUJoinProducts : Pass<"tile-gpu-join-products", "::mlir::ModuleOp"> {
   let summary = "multiply one tile by several fetched ones at once";
   let description = [{
     Products by wgmma of a loop's body with the same first operand, whose second operands are
-    fetched by TMA and whose sums the loop carries from zero, become one product of up to 128
+    fetched by TMA and whose sums the loop carries from zero, become one product of up to 256
     columns: its second operand is `tile_gpu.memdesc_join` of the fetched tiles, its sum one
     variable of the loop, of which `tile_gpu.extract_part` makes the old ones behind the loop.
     ```mlir

@@ -6,8 +6,9 @@
 //   use(g, u)                             use(left part, right part)
 //
 // An instruction of few columns reads as many bytes of a as of b, more than shared memory delivers
-// in its time; a is the same for all. The fetched tiles become neighbours in one slot of a ring,
-// and the sums are parts of one accumulator, which no thread has to move.
+// in its time; a is the same for all. A trip then has one product to wait for where several
+// warpgroups multiply in turns. The fetched tiles become neighbours in one slot of a ring, and the
+// sums are parts of one accumulator, which no thread has to move.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Report/Declined.h"
@@ -31,8 +32,8 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Columns of an instruction from which on shared memory is no limit.
-constexpr int64_t enough = 128;
+/// Columns of the widest instruction: it reads least of shared memory for each product.
+constexpr int64_t mostColumns = 256;
 /// Dimension N of a product's second operand and of its result.
 constexpr unsigned dimN = 1;
 
@@ -119,7 +120,7 @@ static std::optional<Joined> findJoined(scf::ForOp loop) {
       if (areAlike(first, product))
         joined.products.push_back(product);
     int64_t columns = first.getType().getDimSize(dimN), count = joined.products.size();
-    count = llvm::bit_floor(uint64_t(std::min(count, enough / columns)));
+    count = llvm::bit_floor(uint64_t(std::min(count, mostColumns / columns)));
     if (count < 2 || first != joined.products.front())
       continue;
     auto valid = first.getValid();

@@ -1,5 +1,6 @@
 // How many registers tiles take at once: MLIR's liveness, with what registers do not hold left out.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/VersionNames.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/KernelWork.h"
@@ -29,10 +30,11 @@ public:
   LiveRegisters run() { return measure(kernel.getBody().front(), {}); }
 
 private:
-  /// A value that stands for another's registers: what only renames, repeats or widens it.
+  /// A value that stands for another's registers: what only renames, repeats or widens it, or is a
+  /// part of it.
   static Value getHolder(Value value) {
     while (Operation *op = value.getDefiningOp()) {
-      if (!isa<BroadcastOp, ReshapeOp, PermuteOp, arith::ExtFOp>(op))
+      if (!isa<BroadcastOp, ReshapeOp, PermuteOp, arith::ExtFOp, gpu::ExtractPartOp>(op))
         break;
       value = op->getOperand(0);
     }

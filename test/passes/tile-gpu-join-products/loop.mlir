@@ -14,6 +14,9 @@
 !n = !tile_gpu.memdesc<32x64xf16, #s>
 !u = !tile_gpu.memdesc<64x32xf16, #t>
 !g = tensor<64x32xf32, #narrow>
+#broad = #tile_gpu.linear<shape = [64, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+!w = !tile_gpu.memdesc<64x128xf16, #s>
+!h = tensor<64x128xf32, #broad>
 #K = #tile.dim<"K", 64, 4096, opt = 4096, multiple_of = 64>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
@@ -154,6 +157,43 @@ tile.kernel @apart params [#tile.param<"a", in, align = 16>] dims [#K] constexpr
   %v = arith.addf %r#2, %r#3 : !f
   %w = arith.addf %s, %v : !f
   tile_gpu.tma_store %w, %d[%c0, %c0] {columns = 64 : i64} : !f
+  tile.return
+}
+
+// Two of three products of 128 columns: one of 256, the widest instruction.
+// CHECK-LABEL: tile.kernel @wide
+// CHECK: tile_gpu.memdesc_join {{.*}} -> <64x256xf16
+// CHECK-COUNT-2: tile_gpu.wgmma
+// CHECK-NOT: tile_gpu.wgmma
+// CHECK: tile_gpu.extract_part %{{.*}} at [0, 128]
+// WGMMA-LABEL: llvm.func @wide
+// WGMMA: wgmma.mma_async.sync.aligned.m64n256k16
+tile.kernel @wide params [#tile.param<"a", in, align = 16>] dims [#K] constexprs []
+  attributes {tile_gpu.num_warps = 4 : i64} grid {
+^bb0(%p: !tile.ptr<f16>):
+  %c1 = arith.constant 1 : index
+  tile.yield %c1 : index
+} body {
+^bb0(%p: !tile.ptr<f16>):
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %n = tile.dim #K
+  %zero = arith.constant dense<0.0> : !h
+  %d = tile_gpu.descriptor #tile_gpu.tensor_map<param = 0, order = [1, 0], box = [64, 64], swizzle = 128>
+  %r:3 = scf.for %k = %c0 to %n step %c64 iter_args(%g = %zero, %h = %zero, %i = %zero)
+      -> (!h, !h, !h) {
+    %x = tile_gpu.tma_fetch %d[%k, %c0] : !m
+    %b = tile_gpu.tma_fetch %d[%k, %k] : !w
+    %p1 = tile_gpu.wgmma %x, %b, %g : !m, !w, !h
+    %c = tile_gpu.tma_fetch %d[%k, %c64] : !w
+    %p2 = tile_gpu.wgmma %x, %c, %h : !m, !w, !h
+    %e = tile_gpu.tma_fetch %d[%c64, %k] : !w
+    %p3 = tile_gpu.wgmma %x, %e, %i : !m, !w, !h
+    scf.yield %p1, %p2, %p3 : !h, !h, !h
+  }
+  %s = arith.addf %r#0, %r#1 : !h
+  %t = arith.addf %s, %r#2 : !h
+  tile_gpu.tma_store %t, %d[%c0, %c0] {columns = 64 : i64} : !h
   tile.return
 }
 }
