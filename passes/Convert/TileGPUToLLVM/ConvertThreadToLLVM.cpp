@@ -1,6 +1,7 @@
 // convert-tile-thread-to-llvm: functions of one thread to the LLVM and NVVM dialects, with
 // upstream's conversions.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/TileGPUDialect.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
@@ -90,6 +91,23 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
       markKernel(function);
   }
 
+  /// Of a kernel whose last part loads the states of many at once: blocks of a multiprocessor,
+  /// where shared memory has room for so few that each thread may have all the registers that there
+  /// can be; 0 where registers matter. ptxas knows nothing of the launch's memory: it keeps to
+  /// registers with which more blocks would run, and loads a few states at a time.
+  static int64_t countRoomyBlocks(LLVM::LLVMFuncOp function, int64_t threads) {
+    auto bytes = function->getAttrOfType<IntegerAttr>(tile::gpu::sharedBytesName);
+    if (!bytes || !function->hasAttr(tile::gpu::splitPartsName) ||
+        function->hasAttr(tile::gpu::splitClusterName))
+      return 0;
+    const tile::GPUTarget *target = tile::gpu::getTarget(function);
+    if (!target)
+      return 0;
+    const tile::GPULimits &limits = target->limits;
+    int64_t blocks = limits.sharedPerProcessor / (bytes.getInt() + limits.sharedReserved);
+    return blocks && limits.registersFor(threads, blocks) == limits.registersPerThread ? blocks : 0;
+  }
+
   /// NVVM's attributes belong to LLVM functions only.
   static void markKernel(LLVM::LLVMFuncOp function) {
     auto threads = function->getAttrOfType<IntegerAttr>(tile::gpu::numThreadsName);
@@ -110,9 +128,16 @@ struct ConvertThreadToLLVM : tile::impl::ConvertThreadToLLVMBase<ConvertThreadTo
     if (registers)
       function->setAttr(NVVM::NVVMDialect::getMaxnregAttrName(),
                         builder.getI32IntegerAttr(int32_t(registers.getInt())));
-    if (!registers && (occupancy || function->hasAttr(tile::gpu::producerThreadsName)))
+    int64_t blocks = 0;
+    if (occupancy)
+      blocks = occupancy.getInt();
+    else if (function->hasAttr(tile::gpu::producerThreadsName))
+      blocks = 1;
+    else
+      blocks = countRoomyBlocks(function, threads.getInt());
+    if (!registers && blocks)
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                        builder.getI32IntegerAttr(occupancy ? occupancy.getInt() : 1));
+                        builder.getI32IntegerAttr(int32_t(blocks)));
     // Exactly so many: the launch takes this number, and no other.
     function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(),
                       builder.getDenseI32ArrayAttr({int32_t(threads.getInt())}));

@@ -390,19 +390,47 @@ private:
     return chooseBlocksOfCopies(need, target.limits);
   }
 
-  /// Copies of trip `trip` into slot `slot`, if it exists; the builder stands where they begin.
-  void createCopies(Value trip, Value slot, Value exists) {
-    IRMapping mapping;
-    mapping.map(loop.getInductionVar(), trip);
+  /// Finds the loads that copies' places come from, as pages' numbers. Within a trip the copies,
+  /// and all that stands behind them, would wait for these; so each trip loads those of the next
+  /// one's copies, if a thread has few registers of them.
+  void findPlaces() {
+    constexpr int64_t mostBits = 16 * 32; // of a thread's registers
+    int64_t bits = 0;
+    for (Operation *op : slice)
+      if (isa<LoadOp, GatherOp>(op)) {
+        Type type = op->getResult(0).getType();
+        auto tile = dyn_cast<RankedTensorType>(type);
+        bits += std::max(32u, getElementBits(getElementTypeOrSelf(type))) *
+                (tile ? getLayout(tile).getNumRegisters() : 1);
+        places.push_back(op);
+      }
+    if (bits > mostBits)
+      places.clear();
+    for (Operation *place : places) {
+      for (Value operand : place->getOperands())
+        (void)addSlice(operand, aheadOfPlaces);
+      aheadOfPlaces.insert(place);
+    }
+  }
+
+  /// Computes what `of`, a part of the slice, is for trip `trip`; `known` has values already.
+  IRMapping computePlaces(Value trip, const llvm::SmallSetVector<Operation *, 16> &of,
+                          IRMapping known = {}) {
+    known.map(loop.getInductionVar(), trip);
     for (Operation &op : *loop.getBody()) {
-      if (!slice.contains(&op))
+      if (!of.contains(&op) || known.contains(op.getResult(0)))
         continue;
-      Operation *clone = builder.clone(op, mapping);
+      Operation *clone = builder.clone(op, known);
       // A fact that holds in the loop's own iterations may not hold in one past its end.
       llvm::TypeSwitch<Operation *>(clone).Case<LoadOp, GatherOp>([](auto access) {
         access.setInBounds(SmallVector<bool>(access.getInBounds().size(), false));
       });
     }
+    return known;
+  }
+
+  /// Copies of a trip into slot `slot`, if it exists; `mapping` has the trip's places.
+  void createCopies(IRMapping &mapping, Value slot, Value exists) {
     for (auto [copy, slots] : llvm::zip(copies, rings)) {
       Value memory = SlotOp::create(builder, copy.load->getLoc(), slots, slot);
       llvm::TypeSwitch<Operation *>(copy.load).Case<LoadOp, GatherOp>(
@@ -438,25 +466,40 @@ private:
 
   /// Those of the trips that the loop finds copied: one after another, or a loop over them where
   /// their code is long, since rows that no contract knows are not what a kernel is fast for.
-  void createFirstCopies() {
+  /// Returns what is loaded of the places of the trip behind them.
+  SmallVector<Value> createFirstCopies() {
     Location loc = loop.getLoc();
     Value trip = loop.getLowerBound();
     int64_t count = stages - lag;
-    auto createOne = [&](Value stage) {
-      createCopies(trip, stage, isLess(trip, loop.getUpperBound()));
-      trip = arith::AddIOp::create(builder, loc, trip, loop.getStep());
+    auto moveOn = [&] { trip = arith::AddIOp::create(builder, loc, trip, loop.getStep()); };
+    auto createOne = [&](Value stage, Value at, const IRMapping &known) {
+      IRMapping mapping = computePlaces(at, slice, known);
+      createCopies(mapping, stage, isLess(at, loop.getUpperBound()));
+    };
+    auto getPlaces = [&] {
+      IRMapping mapping = computePlaces(trip, aheadOfPlaces);
+      return llvm::map_to_vector(
+          places, [&](Operation *place) { return mapping.lookup(place->getResult(0)); });
     };
     if (count == 1 || !isAnyRagged()) {
-      for (int64_t stage = 0; stage < count; ++stage)
-        createOne(constant(stage));
-      return;
+      // Places of all trips are loaded at once.
+      SmallVector<std::pair<Value, IRMapping>> trips;
+      for (int64_t stage = 0; stage < count; ++stage, moveOn())
+        trips.push_back({trip, places.empty() ? IRMapping() : computePlaces(trip, aheadOfPlaces)});
+      SmallVector<Value> behind = getPlaces();
+      for (auto [stage, each] : llvm::enumerate(trips))
+        createOne(constant(stage), each.first, each.second);
+      return behind;
     }
     auto first = scf::ForOp::create(builder, loc, constant(0), constant(count), constant(1), trip);
     builder.setInsertionPointToStart(first.getBody());
     trip = first.getRegionIterArg(0);
-    createOne(first.getInductionVar());
+    createOne(first.getInductionVar(), trip, {});
+    moveOn();
     scf::YieldOp::create(builder, loc, trip);
     builder.setInsertionPointAfter(first);
+    trip = first.getResult(0);
+    return getPlaces();
   }
 
   Value constant(int64_t value) {
@@ -475,17 +518,21 @@ private:
       rings.push_back(LocalSlotsOp::create(builder, copy.load->getLoc(), type));
       fence |= isReadByWgmma(copy.alloc.getResult());
     }
-    createFirstCopies();
+    findPlaces();
+    SmallVector<Value> carried = createFirstCopies();
     Value zero = constant(0), one = constant(1), last = constant(stages - 1), back = constant(lag),
           trips = constant(stages - lag),
           ahead = arith::MulIOp::create(builder, loc, loop.getStep(), trips);
+    carried.push_back(zero);
     IRRewriter rewriter(builder);
     auto wider = loop.replaceWithAdditionalYields(
-        rewriter, zero, /*replaceInitOperandUsesInLoop=*/false,
+        rewriter, carried, /*replaceInitOperandUsesInLoop=*/false,
         [&](OpBuilder &b, Location at, ArrayRef<BlockArgument> added) -> SmallVector<Value> {
-          Value next = arith::AddIOp::create(b, at, added[0], one);
-          Value wraps = arith::CmpIOp::create(b, at, arith::CmpIPredicate::eq, added[0], last);
-          return {arith::SelectOp::create(b, at, wraps, zero, next)};
+          Value next = arith::AddIOp::create(b, at, added.back(), one);
+          Value wraps = arith::CmpIOp::create(b, at, arith::CmpIPredicate::eq, added.back(), last);
+          SmallVector<Value> yields(added.begin(), added.end()); // places are put in below
+          yields.back() = arith::SelectOp::create(b, at, wraps, zero, next);
+          return yields;
         });
     // The body has moved, not its operations.
     loop = cast<scf::ForOp>(wider->getOperation());
@@ -501,7 +548,19 @@ private:
     if (!products.empty())
       builder.setInsertionPointAfter(products.back());
     // Behind the operations of the slice, which are cloned, none is needed by the copies.
-    createCopies(next, before, isLess(next, loop.getUpperBound()));
+    unsigned from = loop.getNumRegionIterArgs() - carried.size();
+    IRMapping known;
+    for (auto [i, place] : llvm::enumerate(places))
+      known.map(place->getResult(0), loop.getRegionIterArg(from + i));
+    IRMapping mapping = computePlaces(next, slice, known);
+    createCopies(mapping, before, isLess(next, loop.getUpperBound()));
+    // Behind the copies, so that they take the registers of this trip's: no move waits for them.
+    if (!places.empty()) {
+      Value following = arith::AddIOp::create(builder, loc, next, loop.getStep());
+      IRMapping loaded = computePlaces(following, aheadOfPlaces);
+      for (auto [i, place] : llvm::enumerate(places))
+        loop.getBody()->getTerminator()->setOperand(from + i, loaded.lookup(place->getResult(0)));
+    }
     if (lag > 1) {
       LoopSchedule schedule = LoopSchedule::of(loop);
       for (ProductPlace &place : schedule.places)
@@ -568,8 +627,10 @@ private:
   int64_t limit; // bytes of shared memory
   OpBuilder builder;
   SmallVector<Copy> copies;
-  llvm::SmallSetVector<LocalAllocOp, 4> staged; // for the sake of the copies
-  llvm::SmallSetVector<Operation *, 16> slice;  // what computes the places of all copies
+  llvm::SmallSetVector<LocalAllocOp, 4> staged;        // for the sake of the copies
+  llvm::SmallSetVector<Operation *, 16> slice;         // what computes the places of all copies
+  SmallVector<Operation *> places;                     // loads of the slice, each a trip ahead
+  llvm::SmallSetVector<Operation *, 16> aheadOfPlaces; // these, and what they are computed from
   SmallVector<Value> rings;
   int64_t stages = 0;
   int64_t lag = 1; // trips after its own in which a slot is filled again
