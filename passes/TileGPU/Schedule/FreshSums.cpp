@@ -72,21 +72,9 @@ void tile::gpu::beginSums(scf::ForOp loop) {
       inits.push_back(init);
   if (inits.empty())
     return;
-  Location loc = loop.getLoc();
+  if (!isGuarded(loop))
+    enterOnTrips(loop);
   OpBuilder builder(loop);
-  if (!isGuarded(loop)) {
-    Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       loop.getLowerBound(), loop.getUpperBound());
-    auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), some,
-                                    /*addThenBlock=*/true, /*addElseBlock=*/true);
-    loop->replaceAllUsesWith(branch.getResults());
-    builder.setInsertionPointToEnd(branch.elseBlock());
-    scf::YieldOp::create(builder, loc, loop.getInitArgs());
-    loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
-    builder.setInsertionPointToEnd(branch.thenBlock());
-    scf::YieldOp::create(builder, loc, loop.getResults());
-  }
-  builder.setInsertionPoint(loop);
   for (OpOperand *init : inits)
-    init->set(ub::PoisonOp::create(builder, loc, init->get().getType()));
+    init->set(ub::PoisonOp::create(builder, loop.getLoc(), init->get().getType()));
 }

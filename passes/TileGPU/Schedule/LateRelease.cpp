@@ -97,6 +97,23 @@ std::optional<LateReleases> tile::gpu::findLateReleases(scf::ForOp loop, std::st
   return found;
 }
 
+scf::IfOp tile::gpu::enterOnTrips(scf::ForOp loop) {
+  Location loc = loop.getLoc();
+  OpBuilder builder(loop);
+  // Not folded: FreshSums.cpp knows the branch by this comparison.
+  Value some = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt, loop.getLowerBound(),
+                                     loop.getUpperBound());
+  auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), some,
+                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
+  loop->replaceAllUsesWith(branch.getResults());
+  builder.setInsertionPointToEnd(branch.elseBlock());
+  scf::YieldOp::create(builder, loc, loop.getInitArgs());
+  loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
+  builder.setInsertionPointToEnd(branch.thenBlock());
+  scf::YieldOp::create(builder, loc, loop.getResults());
+  return branch;
+}
+
 void tile::gpu::releaseLate(const LateReleases &found) {
   scf::ForOp loop = found.loop;
   Location loc = loop.getLoc();
@@ -117,25 +134,16 @@ void tile::gpu::releaseLate(const LateReleases &found) {
   // Behind the loop the last products are waited for where it is known to have made a trip: the
   // sums of a loop that makes none would else meet those of products in flight, and ptxas then
   // serializes all of them (C7515).
-  builder.setInsertionPoint(loop);
-  Value some = builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::slt,
-                                                   loop.getLowerBound(), loop.getUpperBound());
-  auto branch = scf::IfOp::create(builder, loc, loop.getResultTypes(), some,
-                                  /*addThenBlock=*/true, /*addElseBlock=*/true);
-  loop->replaceAllUsesWith(branch.getResults());
-  builder.setInsertionPointToEnd(branch.elseBlock());
-  scf::YieldOp::create(builder, loc, loop.getInitArgs());
-  loop->moveBefore(branch.thenBlock(), branch.thenBlock()->end());
-  builder.setInsertionPointToEnd(branch.thenBlock());
-  SmallVector<Value> results(loop.getResults());
+  scf::YieldOp leave = enterOnTrips(loop).thenYield();
+  builder.setInsertionPoint(leave);
   int64_t pending = int64_t(found.products.size());
-  for (auto [product, carried] : llvm::zip(found.products, found.carried))
-    results[carried] =
-        WgmmaWaitOp::create(builder, WgmmaOp(product).getLoc(), results[carried].getType(),
-                            results[carried], --pending, WgmmaOp(product).getValidAttr());
+  for (auto [product, carried] : llvm::zip(found.products, found.carried)) {
+    OpOperand &sum = leave->getOpOperand(carried);
+    sum.set(WgmmaWaitOp::create(builder, WgmmaOp(product).getLoc(), sum.get().getType(), sum.get(),
+                                --pending, WgmmaOp(product).getValidAttr()));
+  }
   for (RingReleaseOp release : found.releases)
     builder.clone(*release);
-  scf::YieldOp::create(builder, loc, results);
   for (RingReleaseOp release : found.releases) {
     builder.setInsertionPoint(release);
     Value isSecond = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne,

@@ -25,6 +25,10 @@ std::string whyNoTurns(mlir::scf::ForOp loop);
 /// Encloses the loop's products in a turn.
 void takeTurn(mlir::scf::ForOp loop);
 
+/// Moves the loop into a branch that is taken where it makes a trip; elsewhere the branch's results
+/// are what the loop begins with.
+mlir::scf::IfOp enterOnTrips(mlir::scf::ForOp loop);
+
 /// Marks products, in loops of loops, whose sums begin as 0: the first trip begins them.
 void markFreshSums(mlir::scf::ForOp loop);
 /// Drops the zeros that no marked product reads.
