@@ -64,6 +64,7 @@ class Program:
     def __init__(self):
         self.dims, self.contracts, self.tensors, self.scalars, self.grid = {}, [], [], {}, []
         self.functions, self.body, self.extents, self.attributes = [], [], [], []
+        self.special = []  # conditions of variants
 
 
 # --- text ---
@@ -255,11 +256,12 @@ def programText(program):
     parameters += [f"{name}: {dtype}" for name, (dtype, _) in program.scalars.items()]
     lines = [f"fn {f.name}({', '.join(f.parameters)}) {{ {f.body} }}\n" for f in program.functions]
     where = f"  where {', '.join(program.contracts)}\n" if program.contracts else ""
+    special = "".join(f"  specialize {condition}\n" for condition in program.special)
     attributes = f"  with {', '.join(program.attributes)}\n" if program.attributes else ""
     grid = ", ".join(f"{name}: {text(extent)}" for name, extent in program.grid)
     return (
         "".join(lines)
-        + f"kernel k({', '.join(parameters)})\n{where}  grid ({grid})\n{attributes}{{\n"
+        + f"kernel k({', '.join(parameters)})\n{where}{special}  grid ({grid})\n{attributes}{{\n"
         + "".join(statementText(s, 1) for s in program.body)
         + "}\n"
     )

@@ -304,7 +304,7 @@ class Tiled(Generator):
         random = self.random
         dtype = random.choice(["f32", "f32", "f16", "bf16", "i32", "i8", "f64", "u8"])
         rows = self.dim("M", [1, 2, 3, 5, 8])
-        length = self.dim("N", [1, 7, 16, 33, 64, 100, 129, 250, 257, 511])
+        length = self.dim("N", [1, 7, 8, 16, 33, 64, 100, 129, 250, 257, 511], self.chance(0.5))
         behind = self.random.choice(["N", "N", "N + 1", "N + 3"])
         small = self.chance(0.5)
         self.isExact = not small
@@ -314,8 +314,16 @@ class Tiled(Generator):
         w = self.tensor("in", dtype, random.choice(["N", "N + 1"]), small=small)
         self.program.grid.append(("i", rows))
         row = ("int", name("i", "index"))
-        block = random.choice([16, 64, 128, 256, 512])
+        block = random.choice([16, 64, 128, 256, 256, 512, 512])
         size = self.program.dims["N"]
+        if self.chance(0.6):  # the version without it has rows that begin anywhere
+            self.program.special.append(f"N % {random.choice([8, 16])} == 0")
+        if self.chance(0.25):
+            tile = Node("call", "index", (), [length, plain(block)], name="cdiv")
+            self.program.grid.append(("j", tile))
+            n, body = self.range(name("j", "index"), block), self.body
+            self.store(body, y, (row, n), self.mixed(self.row(x, row, n), None, w, n))
+            return
         isWhole = block >= size and self.chance(0.7)
         isExact = small and dtype in ("f32", "f64", "i32", "f16")
         fold = random.choice(["max", "min"] + ["sum"] * (2 * isExact))
@@ -350,7 +358,7 @@ class Tiled(Generator):
     def mixed(self, t, s, w, n):
         if self.chance(0.7):
             t = binary(self.random.choice("+-*"), t, self.load(w, n))
-        if self.chance(0.7):
+        if s is not None and self.chance(0.7):
             t = binary("-", t, s)
         return t
 
