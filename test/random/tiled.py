@@ -312,8 +312,15 @@ class Tiled(Generator):
         x = self.tensor("inout" if inPlace else "in", dtype, "M", behind, small=small)
         y = x if inPlace else self.tensor("out", dtype, "M", behind)
         w = self.tensor("in", dtype, random.choice(["N", "N + 1"]), small=small)
-        self.program.grid.append(("i", rows))
-        row = ("int", name("i", "index"))
+        several = random.choice([0, 0, 1, 2, 4, 8])
+        if several:
+            place = Node("call", "index", (), [rows, plain(several)], name="cdiv")
+            self.program.grid.append(("i", place))
+            row = self.range(name("i", "index"), several)
+        else:
+            self.program.grid.append(("i", rows))
+            row = ("int", name("i", "index"))
+        axis = 1 if several else None
         block = random.choice([16, 64, 128, 256, 256, 512, 512])
         size = self.program.dims["N"]
         if self.chance(0.6):  # the version without it has rows that begin anywhere
@@ -331,23 +338,21 @@ class Tiled(Generator):
             self.program.contracts.append(f"N <= {block}")
             n, body = self.range(plain(0), block), self.body
             t = self.let(body, self.row(x, row, n))
-            s = self.let(body, reduced(fold, t))
+            s = self.let(body, reduced(fold, t, axis))
             self.store(body, y, (row, n), self.mixed(t, s, w, n))
             return
         first = self.load(x, row, ("int", plain(0)))
-        first = self.let(self.body, first if fold != "sum" else self.zero(dtype), "var")
+        if fold == "sum":
+            first = const(0.0 if isFloat(dtype) else 0, dtype, first.shape)
+        first = self.let(self.body, first, "var")
         n, body = self.blocks(length, block)
         t = self.let(body, self.row(x, row, n))
-        merged = binary("+", first, reduced("sum", t)) if fold == "sum" else None
-        self.set(body, first, merged or call(fold, first, reduced(fold, t)))
+        merged = binary("+", first, reduced("sum", t, axis)) if fold == "sum" else None
+        self.set(body, first, merged or call(fold, first, reduced(fold, t, axis)))
         for _ in range(random.choice([1, 1, 2])):
             n, body = self.blocks(length, block)
             t = self.let(body, self.row(x, row, n))
             self.store(body, y, (row, n), self.mixed(t, first, w, n))
-
-    @staticmethod
-    def zero(dtype):
-        return const(0.0 if isFloat(dtype) else 0, dtype)
 
     def row(self, x, row, n):
         made = self.load(x, row, n)
@@ -359,7 +364,7 @@ class Tiled(Generator):
         if self.chance(0.7):
             t = binary(self.random.choice("+-*"), t, self.load(w, n))
         if s is not None and self.chance(0.7):
-            t = binary("-", t, s)
+            t = binary("-", t, column(s) if s.shape else s)
         return t
 
     # --- stencils ---
