@@ -58,6 +58,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //
 //   target, processors                               Compiler::elaborate
 //   store_parts                                      Compiler::emitCubin
+//   crowded                                          Compiler::joinTiles
 //   joined_programs                                  tile-gpu-widen-tiles
 //   split_parts, split_programs, split_ahead,
 //     split_cluster, every                           tile-gpu-split-loops
@@ -106,6 +107,7 @@ static const AttributeSpec specs[] = {
     {rareName, isUnit, unit, isBranch, "a branch"},
     {fillName, isNumbers, "an array of i64", isBranch, "a branch"},
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
+    {crowdedName, isUnit, unit, isKernel, aKernel},
     {joinedProgramsName, isNumbers, "an array of i64", isKernelOrFunction, both},
     {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
     {splitProgramsName, isNumber<1>, positive, isKernelOrFunction, both},

@@ -211,15 +211,7 @@ bool Compiler::assignLayouts() {
 bool Compiler::lowerToGPU() {
   if (options.passReport && !retries)
     report.emplace(context);
-  if (!retries) {
-    if (!runPasses("widening", populateWidenPipeline))
-      return false;
-    // For a second try with another launch (tryOtherLaunch): what the passes chose cannot be undone
-    // in the module itself.
-    beforeLayouts = module->clone();
-    unlaunched = manifest;
-  }
-  if (!assignLayouts())
+  if (!(retries ? assignLayouts() : joinTiles()))
     return false;
   if (!retries)
     for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())

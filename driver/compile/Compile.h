@@ -116,6 +116,8 @@ private:
   /// report.
   bool runPasses(llvm::StringRef name, llvm::function_ref<void(mlir::OpPassManager &)> populate);
   bool runStages(Stage last);
+  bool joinTiles();
+  void keepForTries();
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
   std::optional<Cubin> assemblePTX();

@@ -1,4 +1,5 @@
-// Kernels whose threads spill are compiled again, from the passes for the GPU to the assembler.
+// Second tries: kernels whose joined tiles find no room get the source's ("Joined tiles" below),
+// and those whose threads spill are compiled again, from the passes for the GPU to the assembler.
 //
 //   the file   k1 (spills) k2 k3 (spills)   one cubin, which says who spills
 //   a try      k1 k3                        alone; each is decided on alone
@@ -13,9 +14,15 @@
 #include "codegen/NVPTX.h"
 #include "codegen/RecomputeAcrossLoops.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/JoinedNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "driver/compile/Compile.h"
+#include "mlir/IR/Diagnostics.h"
+#include "mlir/Pass/PassManager.h"
+#include "passes/Passes.h"
+#include "passes/Pipelines.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -318,6 +325,83 @@ bool Compiler::emitCubin() {
       }
   binary = std::move(cubin->bytes);
   return !session.getDiagnostics().hasErrors();
+}
+
+//===--- Joined tiles -----------------------------------------------------===//
+//
+// tile-gpu-widen-tiles asks the cost model, which knows what instructions and memory take, not all
+// that threads and shared memory hold in the end. What is written must compile whatever the model
+// expects:
+//
+//   tiles -+-> joined -> layouts, places in shared memory -+-> on, as they are
+//          |                                               |
+//          +-----> as the source has them, of kernels <----+  no room
+//
+// The first try is silent, till it is known that it stays.
+
+/// For a second try with another launch (tryOtherLaunch): what the passes chose cannot be undone in
+/// the module itself.
+void Compiler::keepForTries() {
+  beforeLayouts = module->clone();
+  unlaunched = manifest;
+}
+
+/// Whether places in shared memory are found for a module with layouts.
+static bool hasPlaces(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false);
+  passes.addPass(createTileGPUAllocateShared());
+  return succeeded(passes.run(*copy));
+}
+
+/// Marks the kernels that find no room: each is tried alone, from `joined`.
+static void markCrowded(ModuleOp source, ModuleOp joined) {
+  for (KernelOp kernel : source.getOps<KernelOp>()) {
+    OwningOpRef<ModuleOp> alone = joined.clone();
+    for (KernelOp other : llvm::make_early_inc_range(alone->getOps<KernelOp>()))
+      if (other.getSymName() != kernel.getSymName())
+        other.erase();
+    PassManager passes(source.getContext());
+    passes.enableVerifier(false);
+    populateTileGPUPipeline(passes);
+    if (failed(passes.run(*alone)) || !hasPlaces(*alone))
+      kernel->setAttr(gpu::crowdedName, UnitAttr::get(source.getContext()));
+  }
+}
+
+/// Joins tiles and gives them layouts.
+bool Compiler::joinTiles() {
+  OwningOpRef<ModuleOp> source = module->clone();
+  OperationFingerPrint before(*module);
+  if (!runPasses("widening", populateWidenPipeline))
+    return false;
+  keepForTries();
+  if (OperationFingerPrint(*module) == before)
+    return assignLayouts();
+  std::vector<mlir::Diagnostic> said;
+  {
+    llvm::SaveAndRestore silent(retries, true);
+    ScopedDiagnosticHandler hold(&context, [&](mlir::Diagnostic &each) {
+      said.push_back(std::move(each));
+      return success();
+    });
+    if (!assignLayouts() || !hasPlaces(*module)) {
+      markCrowded(*source, *beforeLayouts);
+      module = std::move(source);
+    }
+  }
+  if (source) {
+    for (mlir::Diagnostic &each : said)
+      context.getDiagEngine().emit(std::move(each));
+    return !session.getDiagnostics().hasErrors(); // -Werror
+  }
+  if (report)
+    report.emplace(context);
+  if (!runPasses("widening", populateWidenPipeline))
+    return false;
+  keepForTries();
+  return assignLayouts();
 }
 
 } // namespace tile

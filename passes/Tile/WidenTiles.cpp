@@ -98,6 +98,8 @@ static std::string widen(KernelOp kernel, const Move &move, int64_t factor) {
 
 /// Why the kernel's tiles are the source's business; empty where they are not.
 static std::string whyFixed(KernelOp kernel) {
+  if (kernel->hasAttr(crowdedName))
+    return "longer tiles of more programs or trips find no room";
   if (kernel->hasAttr(tunedName))
     return "its tiles are chosen by what its tune clause names";
   for (StringRef name : {requestedWarpsName, stagesName, consumersName, occupancyName,

@@ -283,16 +283,19 @@ class Tiled(Generator):
         for step in random.sample(steps, random.choice([0, 0, 1, 1, 2, 3])):
             result = self.let(self.body, step(result))
         to = random.choice([total, total, "f16", "i32", "f64"])
+        plus = (
+            result if total == "i32" else binary("+", result, zero)
+        )  # sums of -0 have either sign
         outputs = random.sample(["rows", "sums", "one", "turned"], random.choice([0, 0, 1, 2]))
         if "rows" in outputs:
             made = self.tensor("out", total, "M", f"cdiv(N, {n[2]})")
             self.store(self.body, made, (m, ("int", j)), reduced("max", result, 1))
         if "sums" in outputs:
             made = self.tensor("out", total, f"cdiv(M, {m[2]})", "N")
-            self.store(self.body, made, (("int", i), n), reduced("sum", result, 0))
+            self.store(self.body, made, (("int", i), n), reduced("sum", plus, 0))
         if "one" in outputs:
             made = self.tensor("out", total, f"cdiv(M, {m[2]})", f"cdiv(N, {n[2]})")
-            self.store(self.body, made, (("int", i), ("int", j)), reduced("sum", result))
+            self.store(self.body, made, (("int", i), ("int", j)), reduced("sum", plus))
         if "turned" in outputs:
             self.store(self.body, self.tensor("out", to, "N", "M"), (n, m), turned(result))
         self.store(self.body, self.tensor("out", to, "M", "N"), (m, n), result)
