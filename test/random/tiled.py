@@ -150,12 +150,14 @@ class Tiled(Generator):
     def limit(self):
         """Attributes of the kernel."""
         chosen = []
-        if self.chance(0.35):
+        if self.chance(0.35) and "persistent" not in self.program.attributes:
             chosen.append("persistent")
         if len(self.program.grid) > 1 and self.chance(0.25):
             chosen.append(f"grouped({self.random.choice([2, 3, 8])})")
-        if self.chance(0.2):
-            chosen.append(f"warps({self.random.choice([4, 8])})")
+        if self.chance(0.25):
+            chosen.append(
+                self.random.choice(["warps(4)", "warps(8)", "consumers(1)", "consumers(2)"])
+            )
         if self.chance(0.2) and not self.isExact:
             chosen.append('fp("fast")')
         self.program.attributes += chosen
@@ -187,10 +189,23 @@ class Tiled(Generator):
             for _ in range(2 if other else 1)
         ]
         attribute = random.choice(
-            [None] * 4 + ["split(2)", "split(3)", "split", "split(4)", "stages(2)", "stages(3)"]
+            [None] * 5
+            + ["split(2)", "split(3)", "split", "split(4)", "stages(2)", "stages(3)"]
+            + ["split(16)", "split(24)"]  # merged in groups
         )
+        parts = attribute.strip("split()") if attribute and attribute.startswith("split(") else ""
+        if parts in ("2", "4") and self.chance(0.4):
+            self.program.attributes.append(f"cluster({parts})")
+        elif not attribute and self.chance(0.12):
+            self.program.attributes += ["cluster(2)", "persistent"]
+        chosen = None
+        if self.chance(0.15):  # rows by numbers from memory, some of which do not exist
+            chosen = self.let(self.body, self.load(self.tensor("in", "i32", "M"), m))
+            a.dims = ["M", "K"]
         k, body = self.blocks(extent, terms, attribute)
         left = self.operand(a, m, k, "MK")
+        if chosen:
+            left = Node("rows", dtype, left.shape, [chosen], tensor=a, range=k[1])
         if scale and self.chance(0.5) and dtype != "f8e4m3":
             left = binary("*", left, cast(self.group(scale, k, group), dtype))
             scale = None
@@ -418,7 +433,7 @@ class Tiled(Generator):
         attribute = None
         if isSplit:
             self.program.functions = self.program.functions + [Merge]
-            parts = random.choice(["", "2, ", "3, "])
+            parts = random.choice(["", "2, ", "3, ", "8, "])
             attribute = f"split({parts}merge: joined)"
         k, body = self.blocks(length, step, attribute)
         s = self.dot("f32", q, turned(self.load(keys, k, d)))
