@@ -181,7 +181,7 @@ class Tiled(Generator):
             self.tensor("in", dtype, *(words[::-1] if turn else words))
             for words, turn in (("MK", self.chance(0.3)), ("KN", self.chance(0.6)))
         )
-        other = self.tensor("in", dtype, "K", "N") if self.chance(0.2) else None
+        other = self.tensor("in", dtype, *b.dims) if self.chance(0.3) else None
         group = random.choice([terms, 2 * terms, 128])
         scale = self.tensor("in", total, f"cdiv(K, {group})") if self.chance(0.3) else None
         sums = [
@@ -211,8 +211,15 @@ class Tiled(Generator):
             scale = None
         left = self.let(body, left)
         factor = self.let(body, self.group(scale, k, group)) if scale else None
+        pages = self.tensor("in", "i32", "K") if self.chance(0.12) else None
+        if pages:
+            b.dims = ["K", "N"]
         for word, source in zip(sums, [b, other]):
             right = self.operand(source, k, n, "KN")
+            if pages and source is b:  # rows by numbers that each trip loads
+                right = Node(
+                    "rows", dtype, right.shape, [self.load(pages, k)], tensor=b, range=n[1]
+                )
             if factor is None and self.chance(0.7):
                 self.set(body, word, self.dot(total, left, right, word))
                 continue
