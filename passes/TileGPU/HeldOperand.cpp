@@ -169,6 +169,10 @@ static std::optional<HeldOperand> hold(DotOp dot, bool swapped, unsigned warpsM,
   if (bits > widestOperand)
     return std::nullopt;
   int64_t rows = type.getDimSize(swapped ? 1 : 0), depth = type.getDimSize(swapped ? 0 : 1);
+  // Of less than a fragment there is no layout: such a tile is padded first.
+  constexpr int64_t fragmentBits = 32 * 8;
+  if (depth * bits < fragmentBits)
+    return std::nullopt;
   LinearLayout layout = LinearLayout::mmaOperand(0, rows, depth, bits, warpsM, /*warpsN=*/1),
                blocked = LinearLayout::blocked(type.getShape(), ArrayRef<unsigned>{1, 0},
                                                shape.vector, shape.numWarps);
