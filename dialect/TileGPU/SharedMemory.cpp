@@ -542,6 +542,20 @@ bool isReadByWgmma(Value memory) {
 
 /// Of a product in flight the operands are read until the wait behind it; a chain of products ends
 /// where the last one is waited for.
+/// The first wait from `wait` on behind which the product is done: products end in the order in
+/// which they are issued. `wait` itself if the block has none.
+static Operation *findWait(WgmmaOp product, WgmmaWaitOp wait) {
+  uint64_t issued = 0; // behind the product
+  for (Operation *op = product->getNextNode(); op; op = op->getNextNode()) {
+    if (auto other = dyn_cast<WgmmaOp>(op))
+      issued += other.getAsync();
+    else if (auto other = dyn_cast<WgmmaWaitOp>(op);
+             other && !op->isBeforeInBlock(wait) && other.getPending() <= issued)
+      return op;
+  }
+  return wait;
+}
+
 Operation *getCompletion(Operation *user, Block *block) {
   Operation *here = block->findAncestorOpInBlock(*user);
   auto product = dyn_cast<WgmmaOp>(user);
@@ -551,6 +565,9 @@ Operation *getCompletion(Operation *user, Block *block) {
   for (Operation *next : product.getResult().getUsers()) {
     Operation *end =
         isa<WgmmaOp>(next) ? getCompletion(next, block) : block->findAncestorOpInBlock(*next);
+    // A wait that leaves this product in flight, as it is for those before: a later one ends it.
+    if (auto wait = dyn_cast<WgmmaWaitOp>(next); wait && end == next && wait.getPending())
+      end = findWait(product, wait);
     if (end && last->isBeforeInBlock(end))
       last = end;
   }

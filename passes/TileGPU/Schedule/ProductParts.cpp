@@ -17,6 +17,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/PartTypes.h"
+#include "passes/TileGPU/Schedule/OperandPieces.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Matchers.h"
@@ -303,6 +304,7 @@ LogicalResult tile::gpu::applyParts(scf::ForOp loop, LoopSchedule &schedule) {
   // Parts of padding alone add nothing.
   if (valid)
     parts = std::max<int64_t>(1, std::min<int64_t>(parts, llvm::divideCeil(valid[2], extent)));
+  OperandPieces pieces = splitFetch(loop, product, place.parts);
   maker.collectReads(a, dimK);
   maker.read(builder, 0);
   LoopSchedule after;
@@ -317,9 +319,11 @@ LogicalResult tile::gpu::applyParts(scf::ForOp loop, LoopSchedule &schedule) {
     if (valid)
       partValid = builder.getDenseI64ArrayAttr(
           {valid[0], valid[1], std::min(extent, valid[2] - number * extent)});
-    auto part = WgmmaOp::create(builder, loc, product.getType(), operand, product.getB(), sum,
+    int64_t from = number * extent;
+    auto part = WgmmaOp::create(builder, loc, product.getType(), operand,
+                                pieces.memory[size_t(from / pieces.extent)], sum,
                                 /*async=*/true, product.getIsUnsigned(), partValid,
-                                builder.getI64IntegerAttr(number * extent));
+                                builder.getI64IntegerAttr(from % pieces.extent));
     // The part before is done then, and its registers are free.
     bool isLast = number + 1 == parts;
     if (number || isLast)
@@ -331,7 +335,9 @@ LogicalResult tile::gpu::applyParts(scf::ForOp loop, LoopSchedule &schedule) {
     after.places.push_back({0, number, 0, place.parts});
   }
   product.getResult().replaceAllUsesWith(sum);
+  Value b = product.getB();
   product.erase();
+  eraseUnusedFetch(b);
   eraseUnused(a, loop.getBody()->getTerminator());
   schedule = after;
   schedule.setOn(loop);

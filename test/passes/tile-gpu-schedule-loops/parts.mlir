@@ -22,6 +22,15 @@
 !a = tensor<128x64xf16, #a>
 !r = tensor<128x1xf16, #row>
 !acc = tensor<128x128xf32, #acc>
+#wide = #tile_gpu.linear<shape = [128, 256], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64], [0, 128]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#deep = #tile_gpu.linear<shape = [128, 128], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32], [0, 64]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0], [64, 0]]>
+#n = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+!xd = !tile_gpu.memdesc<256x128xf16, #s>
+!xdt = !tile_gpu.memdesc<128x256xf16, #t>
+!wd = !tile_gpu.memdesc<128x128xi8, #n>
+!id = tensor<128x128xi8, #deep>
+!ad = tensor<128x128xf16, #deep>
+!sum = tensor<128x256xf32, #wide>
 !small = tensor<128x64xf32, #narrow>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
@@ -141,6 +150,59 @@ tile.kernel @small params [#tile.param<"x", in, align = 16>, #tile.param<"w", in
       scf.yield %p : !small
     }
     %t = arith.addf %o, %o : !small
+    tile.return
+  }
+
+// Three stages of 80 KiB have no room: the second operand is fetched in two pieces along K, whole
+// boxes of its map, each with a ring of its own. The first one's slot goes back as soon as a later
+// part is issued and those before are done.
+// CHECK-LABEL: tile.kernel @deep
+// CHECK: %[[X0:.*]] = tile_gpu.tma_fetch %{{[^ ]+}}[%[[I:[^,]+]], %{{.*}}] : <256x64xf16
+// CHECK: %[[T0:.*]] = tile_gpu.memdesc_permute %[[X0]]
+// CHECK: %[[J:.*]] = arith.addi %[[I]], %c64
+// CHECK: %[[X1:.*]] = tile_gpu.tma_fetch %{{[^ ]+}}[%[[J]], %{{.*}}] : <256x64xf16
+// CHECK: %[[T1:.*]] = tile_gpu.memdesc_permute %[[X1]]
+// CHECK: tile_gpu.wgmma %{{[^ ]+}}, %[[T0]] from 0
+// CHECK: tile_gpu.wgmma %{{[^ ]+}}, %[[T0]] from 32
+// CHECK: tile_gpu.wgmma %{{[^ ]+}}, %[[T1]] from 0
+// CHECK: tile_gpu.wgmma %{{[^ ]+}}, %[[T1]] from 32
+// CHECK-NOT: <256x128xf16
+// RING-LABEL: tile.kernel @deep
+// RING: tile_gpu.ring {{.*}} <128x128xi8
+// RING: %[[R0:.*]] = tile_gpu.ring : <2, <256x64xf16
+// RING: %[[R1:.*]] = tile_gpu.ring : <2, <256x64xf16
+// RING: } consumer {
+// RING: tile_gpu.ring_wait %[[R0]]
+// RING: tile_gpu.wgmma {{.*}} from 0
+// RING: tile_gpu.wgmma {{.*}} from 32
+// RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 1
+// RING: tile_gpu.ring_wait %[[R1]]
+// RING: tile_gpu.wgmma {{.*}} from 0
+// RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 1
+// RING-NEXT: tile_gpu.ring_release %[[R0]]
+// RING: tile_gpu.wgmma {{.*}} from 32
+// RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 0
+// RING-NEXT: tile_gpu.ring_release %[[R1]]
+tile.kernel @deep params [#tile.param<"x", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
+  ^bb0(%x: !tile.ptr<f16>, %w: !tile.ptr<i8>, %n: index):
+    tile.yield
+  } body {
+  ^bb0(%x: !tile.ptr<f16>, %w: !tile.ptr<i8>, %n: index):
+    %c0 = arith.constant 0 : index
+    %c128 = arith.constant 128 : index
+    %zero = arith.constant dense<0.0> : !sum
+    %dx = tile_gpu.descriptor <param = 0, order = [1, 0], box = [64, 256], swizzle = 128>
+    %dw = tile_gpu.descriptor <param = 1, order = [1, 0], box = [128, 128], swizzle = 128>
+    %o = scf.for %i = %c0 to %n step %c128 iter_args(%sum = %zero) -> (!sum) {
+      %mw = tile_gpu.tma_fetch %dw [%i, %c0] : !wd
+      %q = tile_gpu.local_load %mw : !wd -> !id
+      %a = arith.sitofp %q : !id to !ad
+      %mx = tile_gpu.tma_fetch %dx [%i, %c0] : !xd
+      %xt = tile_gpu.memdesc_permute %mx {permutation = array<i64: 1, 0>} : !xd -> !xdt
+      %p = tile_gpu.wgmma %a, %xt, %sum : !ad, !xdt, !sum
+      scf.yield %p : !sum
+    }
+    %t = arith.addf %o, %o : !sum
     tile.return
   }
 }
