@@ -138,8 +138,10 @@ std::string ScheduleAttr::describe() const {
   SmallVector<std::string> parts;
   int64_t head = 0;
   if (places.front().parts > 1) {
-    parts.push_back("product 1 is issued in " + std::to_string(places.front().parts) +
-                    " parts along K, each computed while the one before is in flight");
+    parts.push_back(
+        "product 1 is issued in " + std::to_string(places.front().parts) +
+        " parts along K, each computed while the one before is in flight" +
+        (places.back().flight == 1 ? ", the first one while the last trip's last is" : ""));
     places.clear();
   }
   for (const ProductPlace &place : places) {

@@ -54,8 +54,23 @@ LogicalResult applyStages(scf::ForOp loop, LoopSchedule &schedule, int64_t &ring
   return success();
 }
 
+/// Leaves the last part of a product in flight till the next trip has issued its first.
+LogicalResult applyLastPart(scf::ForOp loop, LoopSchedule &schedule) {
+  if (auto wait = dyn_cast<WgmmaWaitOp>(*schedule.products.back()->user_begin());
+      wait && wait.getPending())
+    return success(); // realised
+  std::string reason;
+  auto found = findLateParts(loop, reason);
+  if (!found)
+    return refuse(loop, reason);
+  releaseLate(*found);
+  return success();
+}
+
 /// Leaves the products in flight till the next trip, if the schedule says so.
 LogicalResult applyFlights(scf::ForOp loop, LoopSchedule &schedule) {
+  if (!schedule.isEmpty() && schedule.places.back().parts > 1 && schedule.places.back().flight == 1)
+    return applyLastPart(loop, schedule);
   if (!schedule.leaves(1))
     return success();
   std::string reason;

@@ -8,8 +8,11 @@
 //   before   | issue n | product n        | wait, release n | issue n+1 | product n+1 ...
 //   after    | issue n | issue n+1; wait n, release n | issue n+2; wait n+1, release n+1 | ...
 //
-// So the producer has one slot fewer to be ahead with than the ring has. Slots that threads fill by
-// cp.async do not go back: the barrier of a trip says that all are done with them. They must be
+// So the producer has one slot fewer to be ahead with than the ring has. Of a product in parts the
+// last one runs on alone: the next trip's first part is computed meanwhile, and waits behind each
+// issue leave that one part in flight. With two, ptxas would serialize all of them (C7513): parts
+// take their registers in turns. Slots that threads fill by cp.async do not go back: the barrier of
+// a trip says that all are done with them. They must be
 // filled two trips after their own, as tile-gpu-pipeline-copies does where it asks for this.
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 
@@ -114,10 +117,66 @@ scf::IfOp tile::gpu::enterOnTrips(scf::ForOp loop) {
   return branch;
 }
 
-void tile::gpu::releaseLate(const LateReleases &found) {
+/// The wait for the last part of a trip's product, if nothing but the next trip touches the sum.
+static WgmmaWaitOp findLastWait(scf::ForOp loop, ArrayRef<WgmmaOp> parts) {
+  if (parts.empty())
+    return {};
+  WgmmaOp last = parts.back();
+  auto wait = dyn_cast<WgmmaWaitOp>(*last->user_begin());
+  bool isCarried = last->hasOneUse() && wait && wait->getBlock() == loop.getBody() &&
+                   wait->hasOneUse() && isa<scf::YieldOp>(*wait->user_begin());
+  return isCarried ? wait : WgmmaWaitOp();
+}
+
+std::optional<LateReleases> tile::gpu::findLateParts(scf::ForOp loop, std::string &reason) {
+  LateReleases found;
+  found.loop = loop;
+  auto parts = llvm::to_vector(loop.getBody()->getOps<WgmmaOp>());
+  WgmmaWaitOp wait = findLastWait(loop, parts);
+  constexpr size_t fewestParts = 2;
+  if (parts.size() < fewestParts || !wait) {
+    reason = "the sum of the last part meets more than the next trip's first one";
+    return std::nullopt;
+  }
+  for (WgmmaOp part : parts)
+    if (!addRelease(part.getB(), found)) {
+      reason = "an operand of the last part does not lie in a ring of two slots or more";
+      return std::nullopt;
+    }
+  // What earlier parts alone read goes back within the trip.
+  llvm::erase_if(found.releases,
+                 [&](RingReleaseOp release) { return release->isBeforeInBlock(wait); });
+  found.products = {parts.front(), parts.back()};
+  found.carried = {wait->use_begin()->getOperandNumber()};
+  return found;
+}
+
+/// Leaves the last part in flight until the next trip's first one is issued.
+static void leaveLastPart(const LateReleases &found) {
   scf::ForOp loop = found.loop;
-  Location loc = loop.getLoc();
-  OpBuilder builder(loop.getBody()->getTerminator());
+  WgmmaOp first = found.products.front(), last = found.products.back();
+  WgmmaWaitOp end = findLastWait(loop, last);
+  OpBuilder builder(first);
+  builder.setInsertionPointAfter(first);
+  auto wait = WgmmaWaitOp::create(builder, first.getLoc(), first.getType(), first.getResult(),
+                                  /*pending=*/1, first.getValidAttr());
+  first.getResult().replaceAllUsesExcept(wait.getResult(), wait);
+  end.setPending(1); // the part before is done, whose registers the next trip's first one takes
+  // Behind the second part, where the slots of operands in registers go back as a rule: a branch
+  // between the first two parts has ptxas serialize all of them, too.
+  Operation *place = wait;
+  for (Operation *op = wait->getNextNode(); op && op != end; op = op->getNextNode())
+    if (isa<WgmmaWaitOp>(op)) {
+      place = op;
+      break;
+    }
+  for (RingReleaseOp release : llvm::reverse(found.releases))
+    release->moveAfter(place);
+}
+
+/// Leaves the products of a trip in flight until the next one has issued its own.
+static void leaveProducts(const LateReleases &found) {
+  OpBuilder builder(found.products.back());
   builder.setInsertionPointAfter(found.products.back());
   WgmmaWaitOp wait;
   for (WgmmaOp product : found.products) {
@@ -130,14 +189,27 @@ void tile::gpu::releaseLate(const LateReleases &found) {
   for (RingReleaseOp release : llvm::reverse(found.releases))
     if (release->isBeforeInBlock(wait))
       release->moveAfter(wait);
+}
+
+void tile::gpu::releaseLate(const LateReleases &found) {
+  scf::ForOp loop = found.loop;
+  Location loc = loop.getLoc();
+  OpBuilder builder(loop);
+  SmallVector<WgmmaOp> products(found.products); // that are in flight at the end of a trip
+  if (found.carried.size() < products.size()) {
+    leaveLastPart(found);
+    products = {found.products.back()};
+  } else {
+    leaveProducts(found);
+  }
 
   // Behind the loop the last products are waited for where it is known to have made a trip: the
   // sums of a loop that makes none would else meet those of products in flight, and ptxas then
   // serializes all of them (C7515).
   scf::YieldOp leave = enterOnTrips(loop).thenYield();
   builder.setInsertionPoint(leave);
-  int64_t pending = int64_t(found.products.size());
-  for (auto [product, carried] : llvm::zip(found.products, found.carried)) {
+  int64_t pending = int64_t(products.size());
+  for (auto [product, carried] : llvm::zip(products, found.carried)) {
     OpOperand &sum = leave->getOpOperand(carried);
     sum.set(WgmmaWaitOp::create(builder, WgmmaOp(product).getLoc(), sum.get().getType(), sum.get(),
                                 --pending, WgmmaOp(product).getValidAttr()));

@@ -8,9 +8,8 @@
 //   after    | compute 0 | issue 0 | compute 1 | issue 1; wait 0 | compute 2 | issue 2; wait 1 ...
 //
 // What a part is computed from is read from shared memory a part ahead. Registers hold two parts of
-// the operand where they held all of it. The last part is waited for at the end of the trip: ptxas
-// gives up overlap altogether where operands are computed in one trip while a product of the trip
-// before is in flight (C7513).
+// the operand where they held all of it. The last part is waited for at the end of the trip, or in
+// the next one where its operand's slot may go back later (LateRelease.cpp).
 //
 // Source: CUTLASS's main loop of mixed inputs, and quack's operand transforms.
 #include "passes/TileGPU/Schedule/ProductParts.h"

@@ -17,7 +17,11 @@ struct LateReleases {
 };
 /// Without a result `reason` says why the products must be waited for in their own trip.
 std::optional<LateReleases> findLateReleases(mlir::scf::ForOp loop, std::string &reason);
-/// Leaves the products in flight until the next trip has issued its own.
+/// The same for a product in parts, of which the last one is to stay in flight: `products` are the
+/// first and the last part, `carried` is their sum's.
+std::optional<LateReleases> findLateParts(mlir::scf::ForOp loop, std::string &reason);
+/// Leaves the products in flight until the next trip has issued its own, the last part until the
+/// next trip has issued its first.
 void releaseLate(const LateReleases &found);
 
 /// Why warpgroups cannot issue the loop's products in turn; empty: they can.

@@ -193,9 +193,11 @@ void dropImpossibleFlights(scf::ForOp loop, LoopSchedule &schedule) {
 /// Decides on what goes from trip to trip in a loop of the consumers.
 void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) {
   std::string reason;
-  if (schedule.places.front().parts > 1)
-    return; // warpgroups multiply and compute at once
-  if (consumers.isAlone()) {
+  if (schedule.places.front().parts > 1) {
+    // Warpgroups multiply and compute at once, and take no turns.
+    if (findLateParts(loop, reason))
+      schedule.places.back().flight = 1;
+  } else if (consumers.isAlone()) {
     if (findLateReleases(loop, reason))
       for (ProductPlace &place : schedule.places)
         place.flight = 1;

@@ -51,7 +51,8 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK:   scf.yield %[[E]]
 // CHECK: tile_gpu.schedule<[(stage = 0, order = 0, flight = 0, parts = 2), (stage = 0, order = 1, flight = 0, parts = 2)]>
 
-// Among the rings: no turns, and slots go back when the trip's last part is done.
+// Among the rings: no turns. The last part stays in flight while the next trip's first is computed;
+// its operand's slot goes back behind that, and the last trip's behind the loop.
 // RING-LABEL: tile.kernel @scaled
 // RING: } consumer {
 // RING-NOT: tile_gpu.turn
@@ -60,10 +61,16 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // RING:   tile_gpu.local_load {{.*}} at [0, 32]
 // RING:   tile_gpu.ring_release
 // RING:   tile_gpu.wgmma {{.*}} from 0, {{.*}} async
+// RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 1 : i64}
+// RING-NEXT: %[[SECOND:.*]] = arith.cmpi ne
+// RING-NEXT: scf.if %[[SECOND]] {
+// RING-NEXT: tile_gpu.ring_release
 // RING:   tile_gpu.wgmma {{.*}} from 32, {{.*}} async
-// RING:   %[[E:.*]] = tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
-// RING:   tile_gpu.ring_release
-// RING:   scf.yield %[[E]]
+// RING-NEXT: %[[E:.*]] = tile_gpu.wgmma_wait {{.*}} {pending = 1 : i64}
+// RING-NEXT: scf.yield %[[E]]
+// RING-NEXT: schedule<[(stage = 0, order = 0, flight = 0, parts = 2), (stage = 0, order = 1, flight = 1, parts = 2)]>
+// RING:   tile_gpu.wgmma_wait {{.*}} {pending = 0 : i64}
+// RING-NEXT: tile_gpu.ring_release
 // RING-LABEL: tile.kernel @summed
 tile.kernel @scaled params [#tile.param<"x", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%x: !tile.ptr<f16>, %w: !tile.ptr<i8>, %n: index):
@@ -155,7 +162,8 @@ tile.kernel @small params [#tile.param<"x", in, align = 16>, #tile.param<"w", in
 
 // Three stages of 80 KiB have no room: the second operand is fetched in two pieces along K, whole
 // boxes of its map, each with a ring of its own. The first one's slot goes back as soon as a later
-// part is issued and those before are done.
+// part is issued and those before are done, the second one's behind the next trip's second part: a
+// branch between the first two would have ptxas serialize all of them.
 // CHECK-LABEL: tile.kernel @deep
 // CHECK: %[[X0:.*]] = tile_gpu.tma_fetch %{{[^ ]+}}[%[[I:[^,]+]], %{{.*}}] : <256x64xf16
 // CHECK: %[[T0:.*]] = tile_gpu.memdesc_permute %[[X0]]
@@ -174,14 +182,20 @@ tile.kernel @small params [#tile.param<"x", in, align = 16>, #tile.param<"w", in
 // RING: } consumer {
 // RING: tile_gpu.ring_wait %[[R0]]
 // RING: tile_gpu.wgmma {{.*}} from 0
+// RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 1
+// RING-NOT: tile_gpu.ring_release
 // RING: tile_gpu.wgmma {{.*}} from 32
 // RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 1
+// RING: scf.if
+// RING-NEXT: tile_gpu.ring_release %[[R1]]
 // RING: tile_gpu.ring_wait %[[R1]]
 // RING: tile_gpu.wgmma {{.*}} from 0
 // RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 1
 // RING-NEXT: tile_gpu.ring_release %[[R0]]
 // RING: tile_gpu.wgmma {{.*}} from 32
-// RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 0
+// RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 1
+// RING-NEXT: scf.yield
+// RING: tile_gpu.wgmma_wait {{.*}} {pending = 0
 // RING-NEXT: tile_gpu.ring_release %[[R1]]
 tile.kernel @deep params [#tile.param<"x", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {
   ^bb0(%x: !tile.ptr<f16>, %w: !tile.ptr<i8>, %n: index):
