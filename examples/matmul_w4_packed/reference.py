@@ -18,6 +18,7 @@ CASES = [
     Case("M=70 K=128 N=48", kernel="matmul_gptq", T="f16", BM=48, BN=48, BK=16),
     Case("M=150 K=384 N=264", kernel="matmul_gptq", T="bf16", BM=128, BN=128, BK=64),
     Case("M=264 K=256 N=160", kernel="matmul_gptq", T="f16", BM=256, BN=128, BK=64),
+    Case("M=264 K=384 N=160", kernel="matmul_gptq", T="bf16", BM=256, BN=128, BK=128),
     Case("M=1 K=32 N=1", kernel="matmul_mxfp4", T="f16"),
     Case("M=33 K=96 N=71", kernel="matmul_mxfp4", T="bf16"),
     Case("M=70 K=160 N=130", kernel="matmul_mxfp4", T="f16", BM=48, BN=48, BK=96),

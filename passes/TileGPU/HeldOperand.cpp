@@ -23,9 +23,10 @@ using namespace tile::gpu;
 /// Bits of a thread's registers that an operand takes, at most: 64 registers.
 static constexpr int64_t mostBits = 64 * 32;
 
-/// Reads from shared memory that a thread may make more where the product reads the operand: the
-/// two barriers, the stores and the fence between them that it spares take as long.
-static constexpr int64_t moreReads = 8;
+/// Reads from shared memory that a thread may make more where the product reads the operand, for
+/// each so many terms of a trip: the two barriers, the stores and the fence between them that it
+/// spares take as long, and the parts of a longer product hide more.
+static constexpr int64_t moreReads = 8, termsOfReads = 64;
 
 static constexpr int64_t bitsOfByte = 8;
 
@@ -188,7 +189,8 @@ static std::optional<HeldOperand> hold(DotOp dot, bool swapped, unsigned warpsM,
   if (!stored.visit(tile, blocked))
     stored.reads = 0;
   int64_t stores = llvm::divideCeil(blocked.getNumRegisters() * bits, bitsOfAccess);
-  if (held.reads > stored.reads + stores + moreReads)
+  int64_t more = moreReads * std::max<int64_t>(1, depth / termsOfReads);
+  if (held.reads > stored.reads + stores + more)
     return std::nullopt;
   return HeldOperand{tile, layout, held.loads};
 }
