@@ -56,21 +56,33 @@ constexpr FeatureSet features120a = features120 + FeatureSet{Feature::SetMaxRegi
 
 //===--- Matrix instructions ----------------------------------------------===//
 
+// Every target from 8.0 on takes products of f64, but only data centres' cards have units for them:
+// elsewhere they take as long as scalar code, which is what such a target gets. ptxas makes eights
+// of the sixteen rows of 9.0 for 10.0.
 using MU = MatrixUnit;
 using ME = MatrixElement;
 constexpr MatrixInstruction matrix[] = {
-    {MU::MmaSync, ME::F16, ME::F32, 16, 8, 16},  {MU::MmaSync, ME::F16, ME::F16, 16, 8, 16},
-    {MU::MmaSync, ME::BF16, ME::F32, 16, 8, 16}, {MU::MmaSync, ME::TF32, ME::F32, 16, 8, 8},
-    {MU::MmaSync, ME::I8, ME::I32, 16, 8, 32},   {MU::MmaSync, ME::F64, ME::F64, 8, 8, 4},
+    {MU::MmaSync, ME::F64, ME::F64, 8, 8, 4}, // 8.0 and 10.0 alone
+    {MU::MmaSync, ME::F16, ME::F32, 16, 8, 16},
+    {MU::MmaSync, ME::F16, ME::F16, 16, 8, 16},
+    {MU::MmaSync, ME::BF16, ME::F32, 16, 8, 16},
+    {MU::MmaSync, ME::TF32, ME::F32, 16, 8, 8},
+    {MU::MmaSync, ME::I8, ME::I32, 16, 8, 32},
     {MU::MmaSync, ME::F8, ME::F32, 16, 8, 32}, // from here on 8.9
+    {MU::MmaSync, ME::F64, ME::F64, 16, 8, 4}, // from here on 9.0
     {MU::Wgmma, ME::F16, ME::F32, 64, 8, 16},  // from here on 9.0a
-    {MU::Wgmma, ME::F16, ME::F16, 64, 8, 16},    {MU::Wgmma, ME::BF16, ME::F32, 64, 8, 16},
-    {MU::Wgmma, ME::TF32, ME::F32, 64, 8, 8},    {MU::Wgmma, ME::I8, ME::I32, 64, 8, 32},
+    {MU::Wgmma, ME::F16, ME::F16, 64, 8, 16},
+    {MU::Wgmma, ME::BF16, ME::F32, 64, 8, 16},
+    {MU::Wgmma, ME::TF32, ME::F32, 64, 8, 8},
+    {MU::Wgmma, ME::I8, ME::I32, 64, 8, 32},
     {MU::Wgmma, ME::F8, ME::F32, 64, 8, 32},
 };
 constexpr Rows<MatrixInstruction> matrix80 = {matrix, 6};
-constexpr Rows<MatrixInstruction> matrix89 = {matrix, 7};
-constexpr Rows<MatrixInstruction> matrix90a = {matrix, 13};
+constexpr Rows<MatrixInstruction> matrix86 = {matrix + 1, 5};
+constexpr Rows<MatrixInstruction> matrix89 = {matrix + 1, 6};
+constexpr Rows<MatrixInstruction> matrix90 = {matrix + 1, 7};
+constexpr Rows<MatrixInstruction> matrix90a = {matrix + 1, 13};
+constexpr Rows<MatrixInstruction> matrix100 = {matrix, 7};
 
 //===--- Targets ----------------------------------------------------------===//
 
@@ -79,15 +91,15 @@ constexpr Rows<MatrixInstruction> matrix90a = {matrix, 13};
 constexpr GPUTarget targets[] = {
     {"sm_80", 8, 0, 0, "sm_80", 78, "A100, A30", limits80, features80, matrix80},
     {"sm_86", 8, 6, 0, "sm_86", 78, "A10, A40, RTX A6000, RTX 3060 to 3090 Ti", limits86,
-     features80, matrix80},
+     features80, matrix86},
     {"sm_87", 8, 7, 0, "sm_87", 78, "Jetson AGX Orin, Orin NX, Orin Nano", limits87, features80,
-     matrix80},
+     matrix86},
     {"sm_89", 8, 9, 0, "sm_89", 84, "L4, L40, L40S, RTX 6000 Ada, RTX 4060 to 4090", limits89,
      features89, matrix89},
-    {"sm_90", 9, 0, 0, "sm_90", 84, "H100, H200, GH200", limits90, features90, matrix89},
+    {"sm_90", 9, 0, 0, "sm_90", 84, "H100, H200, GH200", limits90, features90, matrix90},
     {"sm_90a", 9, 0, 'a', "sm_90a", 84, "H100, H200, GH200", limits90, features90a, matrix90a},
-    {"sm_100", 10, 0, 0, "sm_100", 86, "B200, GB200", limits90, features100, matrix89},
-    {"sm_100a", 10, 0, 'a', "sm_100a", 86, "B200, GB200", limits90, features100a, matrix89},
+    {"sm_100", 10, 0, 0, "sm_100", 86, "B200, GB200", limits90, features100, matrix100},
+    {"sm_100a", 10, 0, 'a', "sm_100a", 86, "B200, GB200", limits90, features100a, matrix100},
     {"sm_103", 10, 3, 0, "sm_103", 88, "B300, GB300", limits90, features100, matrix89},
     {"sm_103a", 10, 3, 'a', "sm_103a", 88, "B300, GB300", limits90, features100a, matrix89},
     {"sm_120", 12, 0, 0, "sm_120", 87, "RTX 5060 to 5090, RTX PRO 6000 Blackwell", limits120,

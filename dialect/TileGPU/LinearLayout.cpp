@@ -13,6 +13,7 @@
 // Register 3 of lane 6 has bits 0 and 1 of the one and bits 1 and 2 of the other:
 // [0, 1] ^ [8, 0] ^ [0, 4] ^ [1, 0] = [9, 5].
 #include "dialect/TileGPU/LinearLayout.h"
+#include "dialect/TileGPU/MatrixOperands.h"
 
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -231,23 +232,24 @@ LinearLayout LinearLayout::mmaAccumulator(int64_t m, int64_t n, unsigned warpsM,
 
 LinearLayout LinearLayout::mmaOperand(unsigned operand, int64_t rows, int64_t columns,
                                       unsigned bits, unsigned warpsM, unsigned warpsN) {
-  assert((bits == 8 || bits == 16 || bits == 32) && "operands have 8, 16 or 32 bits");
+  assert((bits == 8 || bits == 16 || bits == 32 || bits == 64) && "8 to 64 bits");
   bool isA = operand == 0;
   unsigned kDim = isA ? 1 : 0, otherDim = isA ? 0 : 1; // otherDim: M of A, N of B
-  int64_t extents[2] = {rows, columns};
-  int64_t packed = 32 / bits,
-          step = 8 * packed; // elements in one 32-bit register, and in 32 bytes of K
-  assert(extents[kDim] >= step && (isA || columns >= 8) && "an operand has at least one fragment");
+  int64_t extents[2] = {rows, columns}, step = getFragmentDepth(bits, extents[kDim]);
+  // Neighbours along K in a lane: those of one 32-bit register; of 64 bits all that it has.
+  int64_t packed = bits == 64 ? step / 4 : 32 / bits;
+  assert(extents[kDim] >= step && packed && (isA || columns >= 8) &&
+         "an operand has at least one fragment");
 
   SmallVector<Coord> registers, lanes, warps;
   appendBits(registers, 2, kDim, 1, packed);
   if (isA)
     appendBits(registers, 2, 0, 8, std::min<int64_t>(rows, 16));
   // The second half of the 32 bytes of K.
-  registers.push_back(unit(2, kDim, step / 2));
+  appendBits(registers, 2, kDim, 4 * packed, step);
   appendBits(registers, 2, kDim, step, extents[kDim]);
 
-  appendBits(lanes, 2, kDim, packed, step / 2);
+  appendBits(lanes, 2, kDim, packed, 4 * packed);
   appendClippedBits(lanes, 2, otherDim, 1, extents[otherDim], 8);
 
   if (isA) {

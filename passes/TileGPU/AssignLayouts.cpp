@@ -6,6 +6,7 @@
 // Invariant from here on: the layout is part of the type, and no pass changes the layout of a
 // value. Nor does a later pass insert tile_gpu.convert_layout: UseTma drops those before the stores
 // that become copies, DeferRowSums and PipelineFragments make new tiles with layouts of their own.
+#include "dialect/TileGPU/MatrixOperands.h"
 #include "passes/Passes.h"
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/CarryTransposed.h"
@@ -292,11 +293,12 @@ private:
   }
 
   /// A product by `create`, which adds to an accumulator. Tensor cores keep fewer than 24 bits of
-  /// sums of 8-bit floats: in full precision these are added to the accumulator in f32.
-  static bool isPromoted(DotOp dot) {
+  /// sums of 8-bit floats, not of what these are widened to: in full precision such sums are added
+  /// to the accumulator in f32.
+  bool isPromoted(DotOp dot) const {
     Type element = dot.getA().getType().getElementType();
     return getElementBits(element) == 8 && dot.getPrecision() == DotPrecision::Full &&
-           isa<FloatType>(element);
+           isa<FloatType>(element) && !getWidenedOperand(element, *inference.getShape().target);
   }
   Value addUp(DotOp dot, Value acc, function_ref<Value(Value)> create) {
     if (!isPromoted(dot))

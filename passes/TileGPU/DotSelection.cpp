@@ -1,6 +1,7 @@
 // Chooses the instructions for dots by target, element types and extents, and the number of warps
 // that suits them.
 #include "passes/TileGPU/DotSelection.h"
+#include "dialect/TileGPU/MatrixOperands.h"
 #include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/LayoutInference.h"
@@ -34,6 +35,8 @@ static std::optional<MatrixElement> getOperandElement(DotOp dot) {
     return MatrixElement::F8;
   if (a != b)
     return std::nullopt;
+  if (a.isF64())
+    return MatrixElement::F64;
   if (a.isF16())
     return MatrixElement::F16;
   if (a.isBF16())
@@ -51,6 +54,8 @@ static std::optional<MatrixElement> getAccumulatorElement(DotOp dot) {
     return MatrixElement::F32;
   if (acc.isF16())
     return MatrixElement::F16;
+  if (acc.isF64())
+    return MatrixElement::F64;
   if (acc.isInteger(32))
     return MatrixElement::I32;
   return std::nullopt;
@@ -156,15 +161,28 @@ std::string tile::gpu::explainNoWgmma(DotOp dot, const KernelShape &shape) {
   return explainByExtents(dot, *wgmma);
 }
 
+/// The instruction of mma.sync for the dot, or for what its operands are widened to.
+static const MatrixInstruction *getMma(DotOp dot, const KernelShape &shape) {
+  const MatrixInstruction *own = getInstruction(dot, MatrixUnit::MmaSync, shape);
+  if (own || !shape.target || getOperandElement(dot) != MatrixElement::F8 ||
+      getAccumulatorElement(dot) != MatrixElement::F32)
+    return own;
+  Type element = dot.getA().getType().getElementType();
+  return getWidenedOperand(element, *shape.target)
+             ? shape.target->find(MatrixUnit::MmaSync, MatrixElement::F16, MatrixElement::F32)
+             : nullptr;
+}
+
 /// wgmma, else mma.sync, else scalar multiply-adds.
 DotKind tile::gpu::chooseDotKind(DotOp dot, const KernelShape &shape) {
   if (getInstruction(dot, MatrixUnit::Wgmma, shape) && explainNoWgmma(dot, shape).empty())
     return DotKind::Wgmma;
   auto [m, n, k] = getExtents(dot);
-  const MatrixInstruction *mma = getInstruction(dot, MatrixUnit::MmaSync, shape);
+  const MatrixInstruction *mma = getMma(dot, shape);
   // Of fewer rows than the instruction has, half of it may be used or less: still far more than
-  // scalar code computes in its time.
-  bool fits = mma && n >= mma->n && k >= mma->k;
+  // scalar code computes in its time. Along K there is a fragment of the operands' own elements.
+  int64_t depth = getFragmentDepth(getElementBits(dot.getA().getType().getElementType()), k);
+  bool fits = mma && n >= mma->n && k >= std::max<int64_t>(mma->k, depth);
   return fits ? DotKind::Mma : DotKind::Fma;
 }
 

@@ -1,5 +1,6 @@
 // Fragments of mma.sync a step of K ahead, within a trip and from one trip to the next.
 #include "passes/TileGPU/PipelineFragments.h"
+#include "dialect/TileGPU/MatrixOperands.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/PartTypes.h"
@@ -47,7 +48,7 @@ struct SteppedOperand {
 };
 } // namespace
 
-/// The product becomes a chain over steps of 32 bytes of K, in which loads of step n + 1 stand
+/// The product becomes a chain over steps of a fragment's K, in which loads of step n + 1 stand
 /// ahead of the product of step n:
 ///
 ///     load 0;  load 1, mma 0;  load 2, mma 1;  ..  mma n
@@ -55,9 +56,12 @@ struct SteppedOperand {
 /// Two fragments are live at a time, where the whole operand would be n.
 static void splitProduct(MmaOp product) {
   RankedTensorType typeA = product.getA().getType();
-  int64_t extent = 256 / int64_t(getElementBits(typeA.getElementType()));
   // Promoted products sum several steps in one: they keep their form.
-  if (typeA.getRank() != 2 || product.getPromote() || typeA.getDimSize(1) < 2 * extent)
+  if (typeA.getRank() != 2 || product.getPromote())
+    return;
+  int64_t depth = typeA.getDimSize(1),
+          extent = getFragmentDepth(getElementBits(typeA.getElementType()), depth);
+  if (depth < 2 * extent)
     return;
   auto makeOperand = [&](Value value, unsigned dim) {
     return SteppedOperand{value, getMovableLoad(value, product), dim,
@@ -69,7 +73,6 @@ static void splitProduct(MmaOp product) {
   OpBuilder builder(product);
   Value acc = product.getAcc(), nextA = a.get(builder, 0), nextB = b.get(builder, 0);
   // Steps behind the valid part of K add nothing.
-  int64_t depth = typeA.getDimSize(1);
   DenseI64ArrayAttr valid = product.getValidAttr();
   if (valid)
     depth = std::min(depth, int64_t(llvm::alignTo(valid[2], extent)));

@@ -9,8 +9,17 @@
 //
 // The layouts of the operands say so already (tile-gpu-assign-layouts); here registers are only
 // counted off in their order. Source: PTX ISA, "Matrix Fragments for mma.m16n8k16".
+//
+// Of f64 a fragment has 8 elements of K: lane t holds those at 2t and 2t+1, where the instruction
+// has t and t+4. Of a and b alike, so terms meet as they should; their sum has no order.
+//
+// Where the target knows no 8-bit floats they are widened: a fragment of theirs becomes two of f16,
+// one for each half of its 32 elements of K. Of the four neighbours in a word those at 0 and 2
+// become one register, those at 1 and 3 another: of a and b alike, too.
+#include "dialect/TileGPU/MatrixOperands.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -22,14 +31,14 @@ using namespace tile::gpu;
 
 namespace {
 
-/// One instruction's operands and how to name it. All have 16 x 8 accumulators and take 32 bytes of
-/// K.
+/// One instruction's operands and how to name it. But for f64 all have 16 x 8 accumulators and take
+/// 32 bytes of K.
 struct Instruction {
-  NVVM::MMATypes multiplicands = NVVM::MMATypes::f16;
-  Type word;             // of one 32-bit register of an operand
-  Type accumulatorWord;  // of one register of the accumulator
-  unsigned accumulators; // registers of the accumulator: 4, or 2 of two halves each
-  std::string intrinsic; // for 8-bit floats, which the NVVM dialect has no operation for
+  std::array<NVVM::MMATypes, 2> multiplicands;
+  Type word;                 // of one register of an operand
+  Type accumulatorWord;      // of one register of the accumulator
+  unsigned accumulators = 4; // registers of the accumulator: 4, or 2 of two halves each
+  std::string intrinsic;     // for 8-bit floats, which the NVVM dialect has no operation for
 };
 
 /// The instruction for these element types; none if tensor cores have none.
@@ -37,41 +46,101 @@ struct Instruction {
 std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUnsigned) {
   OpBuilder builder(a.getContext());
   Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
+  auto both = [](NVVM::MMATypes type) { return std::array<NVVM::MMATypes, 2>{type, type}; };
   if (a.isF16() && b.isF16() && acc.isF32())
-    return Instruction{NVVM::MMATypes::f16, VectorType::get(2, a), f32, 4, ""};
+    return Instruction{both(NVVM::MMATypes::f16), VectorType::get(2, a), f32, 4, ""};
   if (a.isF16() && b.isF16() && acc.isF16())
-    return Instruction{NVVM::MMATypes::f16, VectorType::get(2, a), VectorType::get(2, acc), 2, ""};
+    return Instruction{both(NVVM::MMATypes::f16), VectorType::get(2, a), VectorType::get(2, acc), 2,
+                       ""};
   if (a.isBF16() && b.isBF16() && acc.isF32())
-    return Instruction{NVVM::MMATypes::bf16, i32, f32, 4, ""};
+    return Instruction{both(NVVM::MMATypes::bf16), i32, f32, 4, ""};
   if (a.isF32() && b.isF32() && acc.isF32())
-    return Instruction{NVVM::MMATypes::tf32, i32, f32, 4, ""};
+    return Instruction{both(NVVM::MMATypes::tf32), i32, f32, 4, ""};
+  if (a.isF64() && b.isF64() && acc.isF64())
+    return Instruction{both(NVVM::MMATypes::f64), acc, acc, 4, ""};
   if (a.isInteger(8) && b.isInteger(8) && acc.isInteger(32))
-    return Instruction{isUnsigned ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8, i32, i32, 4, ""};
+    return Instruction{both(isUnsigned ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8), i32, i32, 4, ""};
   auto nameOf = [](Type type) {
     return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr;
   };
   if (nameOf(a) && nameOf(b) && acc.isF32())
-    return Instruction{NVVM::MMATypes::e4m3, i32, f32, 4,
+    return Instruction{both(NVVM::MMATypes::e4m3), i32, f32, 4,
                        std::string("llvm.nvvm.mma.m16n8k32.row.col.f32.") + nameOf(a) + "." +
                            nameOf(b) + ".f32"};
   return std::nullopt;
 }
 
-/// An operand's registers as the 32-bit words that instructions take, in the order of the layout's
+//===--- Operands ---------------------------------------------------------===//
+
+/// The four 8-bit floats of a word in f16, exactly: those at 0 and 2, and those at 1 and 3.
+///
+/// The bytes' upper bits are an f16's, after the sign; f8E4M3FN lacks one bit of the exponent,
+/// whose bias is 8 less: a multiplication by 2^8 makes up for it, of subnormals, too. Its one NaN
+/// is told by the carry of an addition, and becomes one of f16 by the highest bit of the exponent.
+std::pair<Value, Value> widenWord(OpBuilder &b, Location loc, Value word, Type format) {
+  auto number = [&](uint32_t bits) { return constantI32(b, loc, int32_t(bits)); };
+  auto mask = [&](Value x, uint32_t bits) -> Value {
+    return arith::AndIOp::create(b, loc, x, number(bits));
+  };
+  auto left = [&](Value x, unsigned by) -> Value {
+    return by ? arith::ShLIOp::create(b, loc, x, number(by)).getResult() : x;
+  };
+  auto right = [&](Value x, unsigned by) -> Value {
+    return arith::ShRUIOp::create(b, loc, x, number(by));
+  };
+  auto either = [&](Value x, Value y) -> Value { return arith::OrIOp::create(b, loc, x, y); };
+  auto f16x2 = VectorType::get(2, b.getF16Type());
+  auto asHalves = [&](Value x) -> Value { return LLVM::BitcastOp::create(b, loc, f16x2, x); };
+  constexpr uint32_t upperBytes = 0xff00ff00;
+  if (isa<Float8E5M2Type>(format))
+    return {asHalves(mask(left(word, 8), upperBytes)), asHalves(mask(word, upperBytes))};
+
+  constexpr uint32_t sign = 0x80008000, magnitude = 0x3f803f80, topOfExponent = 0x40004000;
+  Value carries = arith::AddIOp::create(b, loc, mask(word, 0x7f7f7f7f), number(0x01010101));
+  Value even = either(either(mask(left(word, 8), sign), mask(left(word, 7), magnitude)),
+                      mask(left(carries, 7), topOfExponent));
+  Value odd = either(either(mask(word, sign), mask(right(word, 1), magnitude)),
+                     mask(right(carries, 1), topOfExponent));
+  Value scale = LLVM::ConstantOp::create(
+      b, loc, f16x2, DenseElementsAttr::get(f16x2, Attribute(b.getF16FloatAttr(256.0))));
+  auto scaled = [&](Value x) -> Value { return LLVM::FMulOp::create(b, loc, asHalves(x), scale); };
+  return {scaled(even), scaled(odd)};
+}
+
+/// Fragments of 8-bit floats as those of f16, twice as many: of a fragment's first 16 elements of
+/// K, then of the others. Of each `rows` words follow each other that differ in the row alone.
+SmallVector<Value> widenWords(OpBuilder &builder, Location loc, ArrayRef<Value> words, Type format,
+                              unsigned rows) {
+  SmallVector<Value> wide;
+  for (size_t first = 0; first < words.size(); first += rows) {
+    SmallVector<Value> odd;
+    for (Value word : words.slice(first, rows)) {
+      auto [even, other] = widenWord(builder, loc, word, format);
+      wide.push_back(even);
+      odd.push_back(other);
+    }
+    llvm::append_range(wide, odd);
+  }
+  return wide;
+}
+
+/// An operand's registers as the words that instructions take, in the order of the layout's
 /// registers.
 /// f32 becomes tf32, rounded to nearest with ties away from zero; the hardware would cut the bits
 /// off.
-SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vector,
-                                   const Instruction &instruction) {
+SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vector, Type word,
+                                   bool isTF32) {
   SmallVector<Value> words;
   int64_t count = cast<VectorType>(vector.getType()).getNumElements();
-  if (instruction.multiplicands == NVVM::MMATypes::tf32) {
+  if (isTF32 || word.isF64()) {
     for (int64_t i = 0; i < count; ++i) {
       Value element = vector::ExtractOp::create(builder, loc, vector, ArrayRef<int64_t>{i});
       auto rounding =
           NVVM::FPRoundingModeAttr::get(builder.getContext(), NVVM::FPRoundingMode::RNA);
-      words.push_back(NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(),
-                                                         element, rounding));
+      words.push_back(isTF32 ? NVVM::ConvertFloatToTF32Op::create(
+                                   builder, loc, builder.getI32Type(), element, rounding)
+                                   .getResult()
+                             : element);
     }
     return words;
   }
@@ -79,12 +148,56 @@ SmallVector<Value> getOperandWords(OpBuilder &builder, Location loc, Value vecto
   int64_t packed = 32 / cast<VectorType>(stored.getType()).getElementTypeBitWidth();
   for (int64_t i = 0; i < count; i += packed) {
     Value piece = takeElements(builder, loc, stored, llvm::to_vector(llvm::seq(i, i + packed)));
-    words.push_back(
-        piece.getType() == instruction.word
-            ? piece
-            : LLVM::BitcastOp::create(builder, loc, instruction.word, piece).getResult());
+    words.push_back(piece.getType() == word
+                        ? piece
+                        : LLVM::BitcastOp::create(builder, loc, word, piece).getResult());
   }
   return words;
+}
+
+//===--- Instructions -----------------------------------------------------===//
+
+/// The results of an instruction that the NVVM dialect has no operation for.
+SmallVector<Value> callIntrinsic(OpBuilder &builder, Location loc, const std::string &name,
+                                 ArrayRef<Value> a, ArrayRef<Value> b, ArrayRef<Value> c) {
+  SmallVector<Value> operands(a), results;
+  llvm::append_range(operands, b);
+  llvm::append_range(operands, c);
+  Type type = LLVM::LLVMStructType::getLiteral(builder.getContext(),
+                                               SmallVector<Type>(c.size(), c[0].getType()));
+  Value all =
+      LLVM::CallIntrinsicOp::create(builder, loc, type, builder.getStringAttr(name), operands)
+          .getResult(0);
+  for (size_t i = 0; i < c.size(); ++i)
+    results.push_back(LLVM::ExtractValueOp::create(builder, loc, all, i));
+  return results;
+}
+
+/// The same for f64, whose instructions have 8 rows or 16. `a` has each row's elements of K one
+/// after the other; the instruction of 16 rows takes each element's rows so.
+SmallVector<Value> multiplyF64(OpBuilder &builder, Location loc, bool has16Rows, ArrayRef<Value> a,
+                               ArrayRef<Value> b, ArrayRef<Value> c) {
+  size_t depth = b.size(), halves = a.size() / depth;
+  SmallVector<Value> sums(c);
+  if (has16Rows) {
+    SmallVector<Value> ordered, all(c);
+    for (size_t k = 0; k < depth; ++k)
+      for (size_t half : {size_t(0), halves - 1}) // nobody reads the second of one half
+        ordered.push_back(a[half * depth + k]);
+    if (halves == 1)
+      all.append(c.begin(), c.end());
+    sums = callIntrinsic(builder, loc,
+                         "llvm.nvvm.mma.m16n8k" + std::to_string(4 * depth) + ".row.col.f64",
+                         ordered, b, all);
+    sums.truncate(c.size());
+    return sums;
+  }
+  for (size_t half = 0; half < halves; ++half)
+    for (size_t k = 0; k < depth; ++k)
+      llvm::copy(callIntrinsic(builder, loc, "llvm.nvvm.mma.m8n8k4.row.col.f64",
+                               a[half * depth + k], b[k], ArrayRef<Value>(sums).slice(2 * half, 2)),
+                 sums.begin() + 2 * half);
+  return sums;
 }
 
 /// A bundle of accumulator registers after one more instruction. Where `a` and `c` are the upper
@@ -103,25 +216,18 @@ SmallVector<Value> multiply(OpBuilder &builder, Location loc, const Instruction 
   Type type = LLVM::LLVMStructType::getLiteral(
       builder.getContext(),
       SmallVector<Type>(instruction.accumulators, instruction.accumulatorWord));
-  Value product;
-  if (instruction.intrinsic.empty()) {
-    std::optional<NVVM::MMAIntOverflow> overflow;
-    if (instruction.multiplicands == NVVM::MMATypes::s8 ||
-        instruction.multiplicands == NVVM::MMATypes::u8)
-      overflow = NVVM::MMAIntOverflow::wrapped;
-    std::array<NVVM::MMATypes, 2> types = {instruction.multiplicands, instruction.multiplicands};
-    std::array<NVVM::MMALayout, 2> layouts = {NVVM::MMALayout::row, NVVM::MMALayout::col};
-    product = NVVM::MmaOp::create(builder, loc, type, a, b, c, {16, 8, k}, std::nullopt, overflow,
-                                  types, layouts);
-  } else {
-    SmallVector<Value> operands(a);
-    llvm::append_range(operands, b);
-    llvm::append_range(operands, c);
-    product = LLVM::CallIntrinsicOp::create(builder, loc, type,
-                                            builder.getStringAttr(instruction.intrinsic), operands)
-                  .getResult(0);
-  }
   SmallVector<Value> results;
+  if (!instruction.intrinsic.empty()) {
+    results = callIntrinsic(builder, loc, instruction.intrinsic, a, b, c);
+    results.truncate(upperC.size());
+    return results;
+  }
+  std::optional<NVVM::MMAIntOverflow> overflow;
+  if (instruction.accumulatorWord.isInteger())
+    overflow = NVVM::MMAIntOverflow::wrapped;
+  std::array<NVVM::MMALayout, 2> layouts = {NVVM::MMALayout::row, NVVM::MMALayout::col};
+  Value product = NVVM::MmaOp::create(builder, loc, type, a, b, c, {16, 8, k}, std::nullopt,
+                                      overflow, instruction.multiplicands, layouts);
   for (unsigned i = 0; i < upperC.size(); ++i)
     results.push_back(LLVM::ExtractValueOp::create(builder, loc, product, i));
   return results;
@@ -133,11 +239,14 @@ struct LowerMma : OpConversionPattern<MmaOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RankedTensorType typeA = op.getA().getType(), typeB = op.getB().getType(), typeC = op.getType();
-    auto instruction = selectInstruction(typeA.getElementType(), typeB.getElementType(),
+    const GPUTarget *target = getTarget(op);
+    Type elementA = typeA.getElementType(), elementB = typeB.getElementType(),
+         widened = target ? getWidenedOperand(elementA, *target) : Type();
+    auto instruction = selectInstruction(widened ? widened : elementA, widened ? widened : elementB,
                                          typeC.getElementType(), op.getIsUnsigned());
     if (!instruction)
-      return op.emitError(
-                 "tensor cores multiply f16, bf16, f32 (as tf32), 8-bit floats and i8, found ")
+      return op.emitError("tensor cores multiply f16, bf16, f32 (as tf32), f64, 8-bit floats and "
+                          "i8, found ")
              << typeA.getElementType() << " by " << typeB.getElementType() << " into "
              << typeC.getElementType();
 
@@ -146,20 +255,40 @@ struct LowerMma : OpConversionPattern<MmaOp> {
     // fragments along N, then along M. Of few rows there is half a fragment of a and accumulator.
     constexpr int64_t rowsOfHalf = 8;
     bool isHalf = typeC.getShape()[typeC.getRank() - 2] <= rowsOfHalf;
-    unsigned registers = isHalf ? 2 : 4; // of a fragment: words of a, elements of the accumulator
-    int64_t k = 256 / typeA.getElementTypeBitWidth();
     ArrayRef<int64_t> shape = typeA.getShape();
+    int64_t k = getFragmentDepth(typeA.getElementTypeBitWidth(), shape.back());
+    bool isF64 = elementA.isF64();
+    // Of a fragment: elements of the accumulator, words of b, words of a.
+    unsigned registers = isHalf ? 2 : 4, wordsB = isF64 ? k / 4 : 2,
+             wordsA = registers / 2 * wordsB;
     unsigned steps = shape.back() / k, batches = 1;
     for (int64_t extent : shape.drop_back(2))
       batches *= extent;
-    SmallVector<Value> a = getOperandWords(rewriter, loc, adaptor.getA(), *instruction);
-    SmallVector<Value> b = getOperandWords(rewriter, loc, adaptor.getB(), *instruction);
-    unsigned fragmentsM = a.size() / batches / registers / steps,
-             fragmentsN = b.size() / batches / 2 / steps;
+    Type word = widened ? rewriter.getI32Type() : instruction->word;
+    bool isTF32 = elementA.isF32();
+    SmallVector<Value> a = getOperandWords(rewriter, loc, adaptor.getA(), word, isTF32);
+    SmallVector<Value> b = getOperandWords(rewriter, loc, adaptor.getB(), word, isTF32);
+    unsigned fragmentsM = a.size() / batches / wordsA / steps,
+             fragmentsN = b.size() / batches / wordsB / steps;
     int64_t held = cast<VectorType>(adaptor.getAcc().getType()).getNumElements();
     if (shape.back() % k || held != int64_t(registers * batches * fragmentsM * fragmentsN))
       return op.emitError("internal: expected operands in the fragments' layouts, found ")
              << typeA << " and " << typeB;
+
+    if (widened) {
+      a = widenWords(rewriter, loc, a, elementA, registers / 2);
+      b = widenWords(rewriter, loc, b, elementB, 1);
+      steps *= 2;
+      k /= 2;
+    }
+    const MatrixInstruction *f64 =
+        isF64 && target ? target->find(MatrixUnit::MmaSync, MatrixElement::F64, MatrixElement::F64)
+                        : nullptr;
+    constexpr unsigned allRows = 16;
+    auto multiplyStep = [&](ArrayRef<Value> a, ArrayRef<Value> b, ArrayRef<Value> c) {
+      return isF64 ? multiplyF64(rewriter, loc, f64 && f64->m == allRows, a, b, c)
+                   : multiply(rewriter, loc, *instruction, a, b, c, k);
+    };
 
     SmallVector<SmallVector<Value>> fragments;
     // Kept as words through all steps, so that LLVM sees no vectors between instructions.
@@ -196,11 +325,11 @@ struct LowerMma : OpConversionPattern<MmaOp> {
             SmallVector<Value> &c = sums[f];
             if (zero && step % together == 0)
               c.assign(c.size(), zero);
-            c = multiply(rewriter, loc, *instruction,
-                         ArrayRef<Value>(a).slice(
-                             registers * ((batch * fragmentsM + i) * steps + step), registers),
-                         ArrayRef<Value>(b).slice(2 * ((batch * fragmentsN + j) * steps + step), 2),
-                         c, k);
+            c = multiplyStep(ArrayRef<Value>(a).slice(
+                                 wordsA * ((batch * fragmentsM + i) * steps + step), wordsA),
+                             ArrayRef<Value>(b).slice(
+                                 wordsB * ((batch * fragmentsN + j) * steps + step), wordsB),
+                             c);
             // At the end of a bundle, or of K.
             if (!zero || ((step + 1) % together != 0 && step + 1 != usedSteps))
               continue;

@@ -14,7 +14,7 @@ tile.kernel @types params [#tile.param<"x", scalar, align = 1>, #tile.param<"y",
     %a = tensor.splat %x : tensor<16x16xf16, #a>
     %b = tensor.splat %y : tensor<16x8xbf16, #b>
     %c = arith.constant dense<0.0> : tensor<16x8xf32, #acc>
-    // expected-error @below {{tensor cores multiply f16, bf16, f32 (as tf32), 8-bit floats and i8, found 'f16' by 'bf16' into 'f32'}}
+    // expected-error @below {{tensor cores multiply f16, bf16, f32 (as tf32), f64, 8-bit floats and i8, found 'f16' by 'bf16' into 'f32'}}
     // expected-error @below {{failed to legalize operation 'tile_gpu.mma'}}
     %d = tile_gpu.mma %a, %b, %c : tensor<16x16xf16, #a>, tensor<16x8xbf16, #b>, tensor<16x8xf32, #acc>
     tile.return

@@ -215,10 +215,30 @@ TEST(LinearLayout, OperandFragments8Bits) { // m16n8k32, s8 or e4m3
       b, {{0, 0, 0, 0}, {0, 3, 3, 0}, {0, 4, 16, 0}, {2, 5, 25, 0}, {4, 0, 0, 1}, {31, 7, 31, 7}});
 }
 
+TEST(LinearLayout,
+     OperandFragments64Bits) { // pairs along K, as two of m8n8k4 and m16n8k4 take them
+  LinearLayout a = LinearLayout::mmaOperand(0, 16, 8, 64, 1, 1),
+               b = LinearLayout::mmaOperand(1, 8, 8, 64, 1, 1);
+  EXPECT_EQ(a.getNumRegisters(), 4u);
+  EXPECT_EQ(b.getNumRegisters(), 2u);
+  expectFragment(a, {{0, 0, 0, 0},
+                     {0, 1, 0, 1},
+                     {0, 2, 8, 0},
+                     {0, 3, 8, 1},
+                     {1, 0, 0, 2},
+                     {4, 0, 1, 0},
+                     {31, 3, 15, 7}});
+  expectFragment(b, {{0, 0, 0, 0}, {0, 1, 1, 0}, {3, 0, 6, 0}, {4, 0, 0, 1}, {31, 1, 7, 7}});
+  // Of four elements of K a lane has one.
+  expectFragment(LinearLayout::mmaOperand(0, 16, 4, 64, 1, 1),
+                 {{0, 1, 8, 0}, {3, 0, 0, 3}, {4, 0, 1, 0}});
+  expectFragment(LinearLayout::mmaOperand(1, 4, 8, 64, 1, 1), {{3, 0, 3, 0}, {4, 0, 0, 1}});
+}
+
 TEST(LinearLayout, FragmentsMeet) {
   // In every warp, fragment f of A and B covers just the rows and columns of the accumulator's
   // fragment f.
-  for (unsigned bits : {8u, 16u, 32u})
+  for (unsigned bits : {8u, 16u, 32u, 64u})
     for (unsigned warpsM : {1u, 2u, 8u})
       for (unsigned warpsN : {1u, 2u, 4u}) {
         int64_t m = 64, n = 32, k = 64;
@@ -226,8 +246,8 @@ TEST(LinearLayout, FragmentsMeet) {
         LinearLayout a = LinearLayout::mmaOperand(0, m, k, bits, warpsM, warpsN),
                      b = LinearLayout::mmaOperand(1, k, n, bits, warpsM, warpsN);
         EXPECT_TRUE(acc.isSurjective() && a.isSurjective() && b.isSurjective());
-        unsigned inA = 4 * (32 / bits), inB = 2 * (32 / bits),
-                 steps = k / (256 / bits); // registers of one fragment
+        unsigned each = std::max(32 / bits, 1u), inA = 4 * each, inB = 2 * each,
+                 steps = k / (8 * each); // registers of one fragment
         unsigned fragmentsM = a.getNumRegisters() / inA / steps,
                  fragmentsN = b.getNumRegisters() / inB / steps;
         ASSERT_EQ(acc.getNumRegisters(), 4 * fragmentsM * fragmentsN);
@@ -238,8 +258,8 @@ TEST(LinearLayout, FragmentsMeet) {
                 Coord c = acc.apply(4 * (i * fragmentsN + j), 0, warp);
                 Coord first = a.apply(inA * (i * steps + step), 0, warp),
                       second = b.apply(inB * (j * steps + step), 0, warp);
-                ASSERT_EQ(list(first), (std::vector<int64_t>{c[0], step * 256 / bits}));
-                ASSERT_EQ(list(second), (std::vector<int64_t>{step * 256 / bits, c[1]}));
+                ASSERT_EQ(list(first), (std::vector<int64_t>{c[0], step * 8 * each}));
+                ASSERT_EQ(list(second), (std::vector<int64_t>{step * 8 * each, c[1]}));
               }
       }
 }
