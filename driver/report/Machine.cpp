@@ -7,6 +7,7 @@
 //
 // The agent that is earliest goes next, so nobody sees another's future. One that waits for what
 // has not happened yet is passed over until it has.
+#include "dialect/TileGPU/MatrixOperands.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "driver/report/Timeline.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -150,7 +151,14 @@ static double timeProduct(mlir::Operation *op, const BlockRates &rates) {
   auto [a, element] = shapeOf(op->getOperand(0).getType());
   double operations = 2.0 * double(countElements(op->getResult(0).getType())) * double(a.back());
   unsigned bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  double rate = bits <= 8 ? rates.tensor8 : bits <= 16 ? rates.tensor16 : rates.tf32;
+  if (const GPUTarget *target = gpu::getTarget(op); target && isa<gpu::MmaOp>(op))
+    if (mlir::Type widened = gpu::getWidenedOperand(element, *target))
+      bits = widened.getIntOrFloatBitWidth();
+  // Tensor cores multiply f64 as fast as others f32.
+  double rate = bits <= 8    ? rates.tensor8
+                : bits <= 16 ? rates.tensor16
+                : bits <= 32 ? rates.tf32
+                             : 2 * rates.vector;
   return operations / (isa<gpu::FmaDotOp>(op) ? 2 * rates.vector : rate);
 }
 

@@ -98,11 +98,7 @@ void Estimator::addRoofline(CostEstimate &found) const {
   for (const LoopWork &loop : work.loops) {
     for (const DotWork &dot : loop.dots) {
       products += dot.getOperations() * countPrograms();
-      double rate = !dot.tensorCores                  ? target.vector32
-                    : dot.isTF32                      ? target.tensorTF32
-                    : dot.bits <= 8 && target.tensor8 ? target.tensor8
-                                                      : target.tensor16;
-      tensor += dot.getOperations() * countPrograms() / rate;
+      tensor += dot.getOperations() * countPrograms() / getProductRate(dot, target);
     }
     elements += (loop.slots + loop.special) * countPrograms();
     arithmetic += getArithmeticTime(loop) * countPrograms() / double(target.processors) * 1e3;

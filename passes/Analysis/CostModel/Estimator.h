@@ -26,6 +26,9 @@ struct ProgramTime {
 /// The p-norm: the largest where one is, a little more where several are close.
 double getNorm(std::initializer_list<double> values, double p);
 
+/// Operations a second of the whole card, in units of 10^9, of what computes a product.
+double getProductRate(const DotWork &dot, const TargetLimits &target);
+
 /// True if a product reads an operand that is computed and cannot stay in registers.
 bool hasComputedOperand(const LoopWork &loop);
 

@@ -4,6 +4,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
 #include "dialect/Tile/Accumulation.h"
+#include "dialect/TileGPU/MatrixOperands.h"
 #include "passes/Analysis/BusyPrograms.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/OverlappingLoads.h"
@@ -259,6 +260,8 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     Type element = dot.getA().getType().getElementType();
     each.bits = gpu::getElementBits(element);
     each.isTF32 = element.isF32();
+    Type widened = shape.target ? gpu::getWidenedOperand(element, *shape.target) : Type();
+    each.multiplied = widened ? gpu::getElementBits(widened) : each.bits;
     each.tensorCores = gpu::chooseDotKind(dot, shape) != gpu::DotKind::Fma;
     gpu::KernelShape fours = shape;
     fours.numWarps = 4;
@@ -266,7 +269,8 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     each.swapped = gpu::isSwapped(dot);
     // Padding of K, and of the columns of wgmma, is not computed.
     int64_t columns = each.swapped ? c[c.size() - 2] : c.back();
-    each.used = getUsedShare(dot.getA().getType().getShape().back(), 256 / each.bits);
+    each.used = getUsedShare(dot.getA().getType().getShape().back(),
+                             gpu::getFragmentDepth(each.bits, each.k));
     each.rows = unsigned(each.swapped ? c.back() : c[c.size() - 2]);
     if (each.wgmma) {
       each.usedColumns = getUsedShare(columns, 8);

@@ -24,7 +24,8 @@ using LiveRegisters = std::array<double, 6>;
 /// A product: extents as the source has them.
 struct DotWork {
   int64_t m = 0, n = 0, k = 0, batch = 1;
-  unsigned bits = 16; ///< of an operand's element
+  unsigned bits = 16;       ///< of an operand's element
+  unsigned multiplied = 16; ///< bits of the type that tensor cores multiply: operands are widened
   bool isTF32 = false;
   bool tensorCores = false; ///< tensor cores multiply these types, and the extents fit
   bool wgmma = false;       ///< by wgmma where warps come in fours
