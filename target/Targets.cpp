@@ -7,6 +7,8 @@
 // where the target needs them.
 #include "target/Target.h"
 
+#include <array>
+
 namespace tile {
 
 //===--- Limits -----------------------------------------------------------===//
@@ -56,33 +58,54 @@ constexpr FeatureSet features120a = features120 + FeatureSet{Feature::SetMaxRegi
 
 //===--- Matrix instructions ----------------------------------------------===//
 
-// Every target from 8.0 on takes products of f64, but only data centres' cards have units for them:
-// elsewhere they take as long as scalar code, which is what such a target gets. ptxas makes eights
-// of the sixteen rows of 9.0 for 10.0.
 using MU = MatrixUnit;
 using ME = MatrixElement;
-constexpr MatrixInstruction matrix[] = {
-    {MU::MmaSync, ME::F64, ME::F64, 8, 8, 4}, // 8.0 and 10.0 alone
+
+template <size_t N, size_t M>
+constexpr std::array<MatrixInstruction, N + M> join(const std::array<MatrixInstruction, N> &first,
+                                                    const std::array<MatrixInstruction, M> &more) {
+  std::array<MatrixInstruction, N + M> all{};
+  for (size_t i = 0; i < N; ++i)
+    all[i] = first[i];
+  for (size_t i = 0; i < M; ++i)
+    all[N + i] = more[i];
+  return all;
+}
+
+/// Every target from 8.0 on has these.
+constexpr std::array<MatrixInstruction, 5> every = {{
     {MU::MmaSync, ME::F16, ME::F32, 16, 8, 16},
     {MU::MmaSync, ME::F16, ME::F16, 16, 8, 16},
     {MU::MmaSync, ME::BF16, ME::F32, 16, 8, 16},
     {MU::MmaSync, ME::TF32, ME::F32, 16, 8, 8},
     {MU::MmaSync, ME::I8, ME::I32, 16, 8, 32},
-    {MU::MmaSync, ME::F8, ME::F32, 16, 8, 32}, // from here on 8.9
-    {MU::MmaSync, ME::F64, ME::F64, 16, 8, 4}, // from here on 9.0
-    {MU::Wgmma, ME::F16, ME::F32, 64, 8, 16},  // from here on 9.0a
+}};
+// Every target takes products of f64, but only cards of data centres have units for them: elsewhere
+// they take as long as scalar code. ptxas makes eights of the sixteen rows of 9.0 for 10.0.
+constexpr std::array<MatrixInstruction, 1> f64Of8Rows = {
+    {{MU::MmaSync, ME::F64, ME::F64, 8, 8, 4}}};
+constexpr std::array<MatrixInstruction, 1> f64Of16Rows = {
+    {{MU::MmaSync, ME::F64, ME::F64, 16, 8, 4}}};
+// 9.0 and 10.x take 8-bit floats by mma.sync, but ptxas widens them to f16 there.
+constexpr std::array<MatrixInstruction, 1> f8 = {{{MU::MmaSync, ME::F8, ME::F32, 16, 8, 32}}};
+constexpr std::array<MatrixInstruction, 6> wgmma = {{
+    {MU::Wgmma, ME::F16, ME::F32, 64, 8, 16},
     {MU::Wgmma, ME::F16, ME::F16, 64, 8, 16},
     {MU::Wgmma, ME::BF16, ME::F32, 64, 8, 16},
     {MU::Wgmma, ME::TF32, ME::F32, 64, 8, 8},
     {MU::Wgmma, ME::I8, ME::I32, 64, 8, 32},
     {MU::Wgmma, ME::F8, ME::F32, 64, 8, 32},
-};
-constexpr Rows<MatrixInstruction> matrix80 = {matrix, 6};
-constexpr Rows<MatrixInstruction> matrix86 = {matrix + 1, 5};
-constexpr Rows<MatrixInstruction> matrix89 = {matrix + 1, 6};
-constexpr Rows<MatrixInstruction> matrix90 = {matrix + 1, 7};
-constexpr Rows<MatrixInstruction> matrix90a = {matrix + 1, 13};
-constexpr Rows<MatrixInstruction> matrix100 = {matrix, 7};
+}};
+constexpr auto every80 = join(every, f64Of8Rows);
+constexpr auto every89 = join(every, f8);
+constexpr auto every90 = join(every, f64Of16Rows);
+constexpr auto every90a = join(every90, wgmma);
+
+constexpr Rows<MatrixInstruction> matrix80 = {every80.data(), every80.size()}; // and 10.0
+constexpr Rows<MatrixInstruction> matrix86 = {every.data(), every.size()};     // and 8.7, 10.3
+constexpr Rows<MatrixInstruction> matrix89 = {every89.data(), every89.size()}; // and 12.x
+constexpr Rows<MatrixInstruction> matrix90 = {every90.data(), every90.size()};
+constexpr Rows<MatrixInstruction> matrix90a = {every90a.data(), every90a.size()};
 
 //===--- Targets ----------------------------------------------------------===//
 
@@ -98,10 +121,10 @@ constexpr GPUTarget targets[] = {
      features89, matrix89},
     {"sm_90", 9, 0, 0, "sm_90", 84, "H100, H200, GH200", limits90, features90, matrix90},
     {"sm_90a", 9, 0, 'a', "sm_90a", 84, "H100, H200, GH200", limits90, features90a, matrix90a},
-    {"sm_100", 10, 0, 0, "sm_100", 86, "B200, GB200", limits90, features100, matrix100},
-    {"sm_100a", 10, 0, 'a', "sm_100a", 86, "B200, GB200", limits90, features100a, matrix100},
-    {"sm_103", 10, 3, 0, "sm_103", 88, "B300, GB300", limits90, features100, matrix89},
-    {"sm_103a", 10, 3, 'a', "sm_103a", 88, "B300, GB300", limits90, features100a, matrix89},
+    {"sm_100", 10, 0, 0, "sm_100", 86, "B200, GB200", limits90, features100, matrix80},
+    {"sm_100a", 10, 0, 'a', "sm_100a", 86, "B200, GB200", limits90, features100a, matrix80},
+    {"sm_103", 10, 3, 0, "sm_103", 88, "B300, GB300", limits90, features100, matrix86},
+    {"sm_103a", 10, 3, 'a', "sm_103a", 88, "B300, GB300", limits90, features100a, matrix86},
     {"sm_120", 12, 0, 0, "sm_120", 87, "RTX 5060 to 5090, RTX PRO 6000 Blackwell", limits120,
      features120, matrix89},
     {"sm_120a", 12, 0, 'a', "sm_120a", 87, "RTX 5060 to 5090, RTX PRO 6000 Blackwell", limits120,

@@ -298,7 +298,9 @@ private:
   bool isPromoted(DotOp dot) const {
     Type element = dot.getA().getType().getElementType();
     return getElementBits(element) == 8 && dot.getPrecision() == DotPrecision::Full &&
-           isa<FloatType>(element) && !getWidenedOperand(element, *inference.getShape().target);
+           isa<FloatType>(element) &&
+           (chooseDotKind(dot, inference.getShape()) == DotKind::Wgmma ||
+            !getWidenedOperand(element, *inference.getShape().target));
   }
   Value addUp(DotOp dot, Value acc, function_ref<Value(Value)> create) {
     if (!isPromoted(dot))

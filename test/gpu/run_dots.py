@@ -23,17 +23,19 @@ TORCH = {
     "f16": torch.float16,
     "bf16": torch.bfloat16,
     "f32": torch.float32,
+    "f64": torch.float64,
     "f8e4m3": torch.float8_e4m3fn,
     "f8e5m2": torch.float8_e5m2,
     "i8": torch.int8,
 }
-BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f8e4m3": 1, "f8e5m2": 1, "i8": 1}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "f8e4m3": 1, "f8e5m2": 1, "i8": 1}
 # The error of one product and sum relative to the largest result: the operands' and the
 # accumulator's precision.
 TOLERANCE = {
     ("f16", "f32"): 1e-5,
     ("bf16", "f32"): 1e-5,
     ("f32", "f32"): 3e-3,
+    ("f64", "f64"): 1e-7,  # the output is f32
     ("f16", "f16"): 2e-2,
     ("f8e4m3", "f32"): 2e-3,
     ("f8e5m2", "f32"): 2e-3,
@@ -54,7 +56,8 @@ def variants():
         ):
             continue
         for t, u in TOLERANCE:
-            if (bm + bn) * bk * BYTES[t] <= 192 * 1024:
+            fits = bm * bn * (2 if u == "f64" else 1) <= 128 * 32 * warps
+            if fits and (bm + bn) * bk * BYTES[t] <= 192 * 1024:
                 yield t, u, bm, bn, bk, warps
 
 
@@ -78,7 +81,7 @@ def check(module, name, variant, extents):
     c = Guarded("f32", (m, n))
     module[name](a, b, c.tensor)
     torch.cuda.synchronize()
-    wide = [x.to(torch.float32).double() for x in (a, b)]
+    wide = [x.double() if x.dtype == torch.float64 else x.float().double() for x in (a, b)]
     expected = (wide[0].T if name[0] == "t" else wide[0]) @ (
         wide[1].T if name[1] == "t" else wide[1]
     )

@@ -260,12 +260,13 @@ void Counter::addDot(DotOp dot, LoopWork &loop, double weight) {
     Type element = dot.getA().getType().getElementType();
     each.bits = gpu::getElementBits(element);
     each.isTF32 = element.isF32();
-    Type widened = shape.target ? gpu::getWidenedOperand(element, *shape.target) : Type();
-    each.multiplied = widened ? gpu::getElementBits(widened) : each.bits;
     each.tensorCores = gpu::chooseDotKind(dot, shape) != gpu::DotKind::Fma;
     gpu::KernelShape fours = shape;
     fours.numWarps = 4;
     each.wgmma = gpu::chooseDotKind(dot, fours) == gpu::DotKind::Wgmma;
+    // Operands of mma.sync may be widened.
+    Type widened = shape.target ? gpu::getWidenedOperand(element, *shape.target) : Type();
+    each.multiplied = each.wgmma || !widened ? each.bits : gpu::getElementBits(widened);
     each.swapped = gpu::isSwapped(dot);
     // Padding of K, and of the columns of wgmma, is not computed.
     int64_t columns = each.swapped ? c[c.size() - 2] : c.back();

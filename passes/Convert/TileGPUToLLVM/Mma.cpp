@@ -14,8 +14,8 @@
 // has t and t+4. Of a and b alike, so terms meet as they should; their sum has no order.
 //
 // Where the target knows no 8-bit floats they are widened: a fragment of theirs becomes two of f16,
-// one for each half of its 32 elements of K. Of the four neighbours in a word those at 0 and 2
-// become one register, those at 1 and 3 another: of a and b alike, too.
+// one for each half of its 32 elements of K. Of the four neighbours in a word two become one
+// register, two another, whichever is least work: the same of a and b, too.
 #include "dialect/TileGPU/MatrixOperands.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
@@ -72,7 +72,18 @@ std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUn
 
 //===--- Operands ---------------------------------------------------------===//
 
-/// The four 8-bit floats of a word in f16, exactly: those at 0 and 2, and those at 1 and 3.
+/// The four 8-bit floats of a word in f16, two and two neighbours.
+std::pair<Value, Value> convertWord(OpBuilder &b, Location loc, Value word, Type format) {
+  Value bytes = LLVM::BitcastOp::create(b, loc, VectorType::get(4, b.getI8Type()), word);
+  auto convert = [&](int64_t first) -> Value {
+    return NVVM::ConvertF8x2ToF16x2Op::create(b, loc, VectorType::get(2, b.getF16Type()),
+                                              takeElements(b, loc, bytes, {first, first + 1}),
+                                              /*relu=*/false, format);
+  };
+  return {convert(0), convert(2)};
+}
+
+/// The same without instructions for it: those at 0 and 2, and those at 1 and 3.
 ///
 /// The bytes' upper bits are an f16's, after the sign; f8E4M3FN lacks one bit of the exponent,
 /// whose bias is 8 less: a multiplication by 2^8 makes up for it, of subnormals, too. Its one NaN
@@ -107,20 +118,18 @@ std::pair<Value, Value> widenWord(OpBuilder &b, Location loc, Value word, Type f
   return {scaled(even), scaled(odd)};
 }
 
-/// Fragments of 8-bit floats as those of f16, twice as many: of a fragment's first 16 elements of
-/// K, then of the others. Of each `rows` words follow each other that differ in the row alone.
+/// The words of half a fragment of 8-bit floats, of 16 elements of K, as those of a fragment of
+/// f16: one word for each half of its rows.
 SmallVector<Value> widenWords(OpBuilder &builder, Location loc, ArrayRef<Value> words, Type format,
-                              unsigned rows) {
-  SmallVector<Value> wide;
-  for (size_t first = 0; first < words.size(); first += rows) {
-    SmallVector<Value> odd;
-    for (Value word : words.slice(first, rows)) {
-      auto [even, other] = widenWord(builder, loc, word, format);
-      wide.push_back(even);
-      odd.push_back(other);
-    }
-    llvm::append_range(wide, odd);
+                              bool hasConversions) {
+  SmallVector<Value> wide, second;
+  for (Value word : words) {
+    auto [one, other] = hasConversions ? convertWord(builder, loc, word, format)
+                                       : widenWord(builder, loc, word, format);
+    wide.push_back(one);
+    second.push_back(other);
   }
+  llvm::append_range(wide, second);
   return wide;
 }
 
@@ -275,12 +284,18 @@ struct LowerMma : OpConversionPattern<MmaOp> {
       return op.emitError("internal: expected operands in the fragments' layouts, found ")
              << typeA << " and " << typeB;
 
-    if (widened) {
-      a = widenWords(rewriter, loc, a, elementA, registers / 2);
-      b = widenWords(rewriter, loc, b, elementB, 1);
+    if (widened) { // half a fragment a step
       steps *= 2;
+      wordsA /= 2;
+      wordsB /= 2;
       k /= 2;
     }
+    auto takeFragment = [&](ArrayRef<Value> words, unsigned number, unsigned count, Type element) {
+      ArrayRef<Value> own = words.slice(count * number, count);
+      return widened
+                 ? widenWords(rewriter, loc, own, element, target->has(Feature::Float8Conversions))
+                 : SmallVector<Value>(own);
+    };
     const MatrixInstruction *f64 =
         isF64 && target ? target->find(MatrixUnit::MmaSync, MatrixElement::F64, MatrixElement::F64)
                         : nullptr;
@@ -314,10 +329,13 @@ struct LowerMma : OpConversionPattern<MmaOp> {
           words.assign(words.size(), padding);
     }
     SmallVector<SmallVector<Value>> sums = fragments;
-    // j innermost: an operand of a is used for all columns while it is in registers.
+    // j innermost: an operand of a is used for all columns while it is in registers. What is
+    // widened is so when it is first used, a step's alone.
     for (unsigned batch = 0; batch < batches; ++batch)
-      for (unsigned step = 0; step < usedSteps; ++step)
-        for (unsigned i = 0; i < fragmentsM; ++i)
+      for (unsigned step = 0; step < usedSteps; ++step) {
+        SmallVector<SmallVector<Value>> columns(fragmentsN);
+        for (unsigned i = 0; i < fragmentsM; ++i) {
+          SmallVector<Value> rows;
           for (unsigned j = 0; j < fragmentsN; ++j) {
             unsigned f = (batch * fragmentsM + i) * fragmentsN + j;
             if (isPadding(op, layout.apply(registers * f, 0, 0)))
@@ -325,17 +343,20 @@ struct LowerMma : OpConversionPattern<MmaOp> {
             SmallVector<Value> &c = sums[f];
             if (zero && step % together == 0)
               c.assign(c.size(), zero);
-            c = multiplyStep(ArrayRef<Value>(a).slice(
-                                 wordsA * ((batch * fragmentsM + i) * steps + step), wordsA),
-                             ArrayRef<Value>(b).slice(
-                                 wordsB * ((batch * fragmentsN + j) * steps + step), wordsB),
-                             c);
+            if (rows.empty())
+              rows = takeFragment(a, (batch * fragmentsM + i) * steps + step, wordsA, elementA);
+            if (columns[j].empty())
+              columns[j] =
+                  takeFragment(b, (batch * fragmentsN + j) * steps + step, wordsB, elementB);
+            c = multiplyStep(rows, columns[j], c);
             // At the end of a bundle, or of K.
             if (!zero || ((step + 1) % together != 0 && step + 1 != usedSteps))
               continue;
             for (auto [total, sum] : llvm::zip(fragments[f], c))
               total = LLVM::FAddOp::create(rewriter, loc, total, sum);
           }
+        }
+      }
     if (!zero)
       fragments = sums;
 

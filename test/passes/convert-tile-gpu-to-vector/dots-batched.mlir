@@ -33,7 +33,7 @@ tile.kernel @batched params [#tile.param<"x", scalar, align = 1>] dims [] conste
 #a = #tile_gpu.linear<shape = [16, 64], register = [[0, 1], [0, 2], [8, 0], [0, 16], [0, 32]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = []>
 #b = #tile_gpu.linear<shape = [64, 8], register = [[1, 0], [2, 0], [16, 0], [32, 0]], lane = [[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = []>
 
-module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_89">} {
 // CHECK-LABEL: func.func @promoted
 // CHECK: %[[ZERO:.*]] = llvm.mlir.zero : f32
 // CHECK: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e4m3.f32"({{.*}}, %[[ZERO]], %[[ZERO]], %[[ZERO]], %[[ZERO]])

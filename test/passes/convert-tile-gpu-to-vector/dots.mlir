@@ -91,6 +91,32 @@ tile.kernel @i8 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs 
     tile.return
   }
 
+// 8-bit floats are widened, those of a step where it is.
+// CHECK-LABEL: func.func @f8
+// CHECK-COUNT-4: nvvm.convert.f8x2.to.f16x2 {{.*}} : vector<2xi8>(f8E4M3FN) -> vector<2xf16>
+// CHECK-COUNT-2: nvvm.convert.f8x2.to.f16x2 {{.*}} : vector<2xi8>(f8E5M2) -> vector<2xf16>
+// CHECK-NOT: nvvm.convert
+// CHECK: nvvm.mma.sync {{.*}}k = 16>} : (vector<2xf16>, vector<2xf16>, f32)
+tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
+  ^bb0(%x: f8E4M3FN, %y: f8E5M2):
+    tile.yield
+  } body {
+  ^bb0(%x: f8E4M3FN, %y: f8E5M2):
+    %a = tensor.splat %x : tensor<32x32xf8E4M3FN, #a8>
+    %b = tensor.splat %y : tensor<32x16xf8E5M2, #b8>
+    %c = arith.constant dense<0.0> : tensor<32x16xf32, #acc>
+    %d = tile_gpu.mma %a, %b, %c : tensor<32x32xf8E4M3FN, #a8>, tensor<32x16xf8E5M2, #b8>, tensor<32x16xf32, #acc>
+    tile.return
+  }
+}
+
+// -----
+
+#acc = #tile_gpu.linear<shape = [32, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
+#a8 = #tile_gpu.linear<shape = [32, 32], register = [[0, 1], [0, 2], [8, 0], [0, 16]], lane = [[0, 4], [0, 8], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
+#b8 = #tile_gpu.linear<shape = [32, 16], register = [[1, 0], [2, 0], [16, 0], [0, 8]], lane = [[4, 0], [8, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0]]>
+
+module attributes {tile_gpu.target = #tile_gpu.target<"sm_89">} {
 // CHECK-LABEL: func.func @f8
 // CHECK-COUNT-2: llvm.call_intrinsic "llvm.nvvm.mma.m16n8k32.row.col.f32.e4m3.e5m2.f32"
 tile.kernel @f8 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
@@ -199,9 +225,11 @@ tile.kernel @f64 params [#tile.param<"x", scalar, align = 1>] dims [] constexprs
 // CHECK-COUNT-4: llvm.bitcast {{.*}} : vector<4xi8> to i32
 // CHECK: arith.addi
 // CHECK: arith.shli
-// CHECK-COUNT-8: llvm.fmul {{.*}} : vector<2xf16>
+// CHECK-COUNT-4: llvm.fmul {{.*}} : vector<2xf16>
+// CHECK: nvvm.mma.sync {{.*}}k = 16>} : (vector<2xf16>, vector<2xf16>, f32)
+// CHECK-COUNT-4: llvm.fmul {{.*}} : vector<2xf16>
 // CHECK-NOT: llvm.fmul
-// CHECK-COUNT-2: nvvm.mma.sync {{.*}}k = 16>} : (vector<2xf16>, vector<2xf16>, f32)
+// CHECK: nvvm.mma.sync {{.*}}k = 16>} : (vector<2xf16>, vector<2xf16>, f32)
 // CHECK-NOT: nvvm.mma.sync
 tile.kernel @float8_as_f16 params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 1 : i64} grid {
   ^bb0(%x: f8E4M3FN, %y: f8E5M2):
