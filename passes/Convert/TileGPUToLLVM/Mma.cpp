@@ -94,7 +94,7 @@ std::pair<Value, Value> widenWord(OpBuilder &b, Location loc, Value word, Type f
     return arith::AndIOp::create(b, loc, x, number(bits));
   };
   auto left = [&](Value x, unsigned by) -> Value {
-    return by ? arith::ShLIOp::create(b, loc, x, number(by)).getResult() : x;
+    return arith::ShLIOp::create(b, loc, x, number(by));
   };
   auto right = [&](Value x, unsigned by) -> Value {
     return arith::ShRUIOp::create(b, loc, x, number(by));
@@ -106,12 +106,13 @@ std::pair<Value, Value> widenWord(OpBuilder &b, Location loc, Value word, Type f
   if (isa<Float8E5M2Type>(format))
     return {asHalves(mask(left(word, 8), upperBytes)), asHalves(mask(word, upperBytes))};
 
-  constexpr uint32_t sign = 0x80008000, magnitude = 0x3f803f80, topOfExponent = 0x40004000;
-  Value carries = arith::AddIOp::create(b, loc, mask(word, 0x7f7f7f7f), number(0x01010101));
-  Value even = either(either(mask(left(word, 8), sign), mask(left(word, 7), magnitude)),
-                      mask(left(carries, 7), topOfExponent));
-  Value odd = either(either(mask(word, sign), mask(right(word, 1), magnitude)),
-                     mask(right(carries, 1), topOfExponent));
+  // Each byte without its sign, and with bit 7 where it is the NaN.
+  constexpr uint32_t sign = 0x80008000, magnitude = 0x7f807f80;
+  Value unsignedBytes = mask(word, 0x7f7f7f7f);
+  Value carries = arith::AddIOp::create(b, loc, unsignedBytes, number(0x01010101));
+  Value bytes = either(unsignedBytes, mask(carries, 0x80808080));
+  Value even = either(mask(left(word, 8), sign), mask(left(bytes, 7), magnitude)),
+        odd = either(mask(word, sign), mask(right(bytes, 1), magnitude));
   Value scale = LLVM::ConstantOp::create(
       b, loc, f16x2, DenseElementsAttr::get(f16x2, Attribute(b.getF16FloatAttr(256.0))));
   auto scaled = [&](Value x) -> Value { return LLVM::FMulOp::create(b, loc, asHalves(x), scale); };
