@@ -8,6 +8,7 @@
 #include "dialect/SelectionNames.h"
 #include "dialect/ShiftNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "dialect/VersionNames.h"
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
@@ -62,6 +63,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   joined_programs                                  tile-gpu-widen-tiles
 //   split_parts, split_programs, split_ahead,
 //     split_cluster, every                           tile-gpu-split-loops
+//   plain_registers                                  tile-gpu-version-row-loops
 //   exact_products                                   tile-gpu-fuse-exact-products
 //   padded_extents                                   tile-gpu-pad-extents
 //   num_warps                                        tile-gpu-assign-layouts
@@ -85,6 +87,7 @@ static const AttributeSpec specs[] = {
     {numWarpsName, isNumber<1, limits::warps>, "an i64 from 1 to 32", isKernel, aKernel},
     {idleWarpsName, isNumber<1>, positive, isKernel, aKernel},
     {paddedExtentsName, isNumbers, "an array of i64", isKernelOrFunction, both},
+    {plainRegistersName, isNumbers, "an array of i64", isKernel, aKernel},
     {realExtentsName, isNumbers, "an array of i64", isInKernel, inside},
     {numThreadsName, isNumber<1>, positive, isFunction, aFunction},
     {sharedBytesName, isNumber<0>, notNegative, isKernelOrFunction, both},

@@ -12,6 +12,10 @@ namespace tile {
 /// who holds them.
 int64_t countLiveRegisters(KernelOp kernel);
 
+/// The same before layouts are known, for blocks of 1, 2, 4, 8, 16 and 32 warps, of a kernel
+/// without products.
+llvm::SmallVector<int64_t> countPlainRegisters(KernelOp kernel);
+
 /// Registers that a thread of so many warps takes beside these where rows begin anywhere: elements
 /// that arrive one by one have a register each until they are used, and the loads their conditions.
 /// 0 where a version of the kernel is for aligned rows, or makes no difference.

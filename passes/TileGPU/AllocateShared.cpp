@@ -48,6 +48,7 @@ struct Request : PlacedBytes {
     bytes = need.bytes;
     alignment = need.alignment;
     persistent = need.use == SharedUse::Persistent;
+    isScratch = need.use == SharedUse::ScratchBlock;
   }
 };
 
@@ -166,6 +167,17 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
   return requests;
 }
 
+bool tile::gpu::reservesWords(KernelOp kernel) {
+  bool multiplies = false, exchanges = false;
+  kernel.getBody().walk([&](Operation *op) {
+    multiplies |= isa<DotOp, MmaOp, WgmmaOp, FmaDotOp>(op);
+    auto atomic = dyn_cast<AtomicOp>(op);
+    exchanges |= (atomic && !atomic.getResult().use_empty()) ||
+                 isa<ReduceOp, ArgReduceOp, ReduceByOp, ScanOp, WarpReduceOp, JoinWarpsOp>(op);
+  });
+  return exchanges && !multiplies;
+}
+
 FailureOr<SmallVector<SharedLifetime>> tile::gpu::getSharedLifetimes(KernelOp kernel) {
   auto requests = collectRequests(kernel);
   if (failed(requests))
@@ -176,12 +188,16 @@ FailureOr<SmallVector<SharedLifetime>> tile::gpu::getSharedLifetimes(KernelOp ke
   return lifetimes;
 }
 
-/// Gives each its offset; returns the bytes taken in all.
-static int64_t placeAll(MutableArrayRef<Request> requests, bool persistentFirst = false) {
+static SmallVector<PlacedBytes *> getPointers(MutableArrayRef<Request> requests) {
   SmallVector<PlacedBytes *> all;
   for (Request &request : requests)
     all.push_back(&request);
-  return tile::gpu::place(all, persistentFirst);
+  return all;
+}
+
+/// Gives each its offset; returns the bytes taken in all.
+static int64_t placeAll(MutableArrayRef<Request> requests, bool persistentFirst = false) {
+  return tile::gpu::place(getPointers(requests), persistentFirst);
 }
 
 /// The largest first; ties by the text's order.
@@ -208,31 +224,6 @@ std::optional<int64_t> tile::gpu::planBytesBesideFetches(KernelOp kernel) {
   if (failed(requests))
     return std::nullopt;
   return placeAll(*requests);
-}
-
-/// Scratch of at most this many bytes is a reduction's few words.
-static constexpr int64_t smallScratch = 512;
-
-/// Gives each small scratch bytes of its own for the whole kernel, so that one reduction need not
-/// wait, at a barrier more, until the block is done with the one before. Returns the bytes taken in
-/// all, or nothing if that is too much.
-/// Keeps offsets, so that a failed trial leaves no trace.
-static std::optional<int64_t> placeApart(SmallVector<Request> requests, int64_t limit,
-                                         SmallVector<int64_t> &offsets) {
-  int64_t small = 0;
-  for (Request &request : requests)
-    if (request.need.use == SharedUse::ScratchBlock && request.need.bytes <= smallScratch) {
-      small += request.need.bytes;
-      request.start = 0;
-      request.end = ~0u;
-    }
-  int64_t total = placeAll(requests);
-  // Too many small ones would take memory that occupancy needs.
-  if (small > 8 * smallScratch || total > limit)
-    return std::nullopt;
-  for (Request &request : requests)
-    offsets.push_back(request.offset);
-  return total;
 }
 
 /// The contents of a request, for a message: the shape and element type of its tile; of the
@@ -325,14 +316,7 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
     while (std::min(placeAll(*requests), placeAll(*requests, /*persistentFirst=*/true)) > limit &&
            convertInRounds(*requests))
       ;
-    SmallVector<int64_t> apart;
-    std::optional<int64_t> totalApart = placeApart(*requests, limit, apart);
-    int64_t total = totalApart ? *totalApart : placeAll(*requests);
-    if (total > limit)
-      total = placeAll(*requests, /*persistentFirst=*/true);
-    if (totalApart)
-      for (auto [request, offset] : llvm::zip(*requests, apart))
-        request.offset = offset;
+    int64_t total = placeBlock(getPointers(*requests), limit, reservesWords(kernel));
     if (total > limit)
       return reportTooLarge(kernel, *requests, total, target);
     Builder builder(&getContext());

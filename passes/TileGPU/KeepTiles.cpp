@@ -14,6 +14,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
+#include "dialect/VersionNames.h"
 #include "passes/Analysis/ConstantMemory.h"
 #include "passes/Analysis/EqualLoads.h"
 #include "passes/Analysis/IndexEvaluation.h"
@@ -22,6 +23,7 @@
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/RotatedRows.h"
 #include "passes/TileGPU/SharedLifetimes.h"
+#include "passes/TileGPU/SharedPlan.h"
 #include "target/LoadLatency.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -152,18 +154,29 @@ static int64_t getExpectedTrips(scf::ForOp loop, int64_t step) {
   return low && high && *high > *low ? int64_t(std::ceil((*high - *low) / double(step))) : 0;
 }
 
+/// Registers that the tiles of a thread take: of the kernel before its loops had versions, which
+/// is what the cost model knows.
+static int64_t getTileRegisters(KernelOp kernel, int64_t warps) {
+  auto plain = kernel->getAttrOfType<DenseI64ArrayAttr>(plainRegistersName);
+  if (!plain || plain.empty())
+    return countLiveRegisters(kernel);
+  return plain[std::min<int64_t>(llvm::Log2_64(uint64_t(warps)), plain.size() - 1)];
+}
+
 /// Trips whose tiles are kept.
 static KeptTrips chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTarget &target) {
   constexpr int64_t otherRegisters = 28; // beside tiles, as the cost model has it
   const GPUCard &card = getCard(target);
   KeptNeed need;
   need.threads = getBlockThreads(kernel, target.limits);
-  need.registers = countLiveRegisters(kernel) +
-                   countUnevenRegisters(kernel, need.threads / target.limits.warpThreads) +
-                   otherRegisters;
+  int64_t warps = need.threads / target.limits.warpThreads;
+  need.registers =
+      getTileRegisters(kernel, warps) + countUnevenRegisters(kernel, warps) + otherRegisters;
   for (const Kept &each : rows.tiles)
     need.tripBytes += each.bytes;
-  need.fixedBytes = planBytesBesideFetches(kernel).value_or(0);
+  need.fixedBytes = int64_t(llvm::alignTo(
+      std::max(planBytesBesideFetches(kernel).value_or(0), int64_t(reservesWords(kernel))),
+      sharedPage));
   need.trips = getExpectedTrips(rows.loops.front(), rows.step);
   need.mostTrips = getMostTrips(rows);
   need.programs = countPrograms(kernel, card).all;

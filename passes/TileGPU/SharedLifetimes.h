@@ -18,6 +18,11 @@ struct SharedLifetime {
 /// flow.
 mlir::FailureOr<llvm::SmallVector<SharedLifetime>> getSharedLifetimes(KernelOp kernel);
 
+/// True for a kernel without products that reduces or scans tiles, or asks atomics for old values:
+/// it has a page of shared memory for the words that warps leave each other. Before layouts are
+/// known nobody can tell whether warps share rows; a page costs no block.
+bool reservesWords(KernelOp kernel);
+
 /// True for a store by TMA that no loop repeats: its staging memory is its own from there to the
 /// kernel's end, as the copies of others are throughout.
 bool isStoredOnce(mlir::Operation *op);

@@ -50,6 +50,54 @@ int64_t place(llvm::ArrayRef<PlacedBytes *> requests, bool persistentFirst) {
   return total;
 }
 
+/// Scratch of at most this many bytes is a reduction's few words.
+static constexpr int64_t mostWords = 512;
+
+static bool isWords(const PlacedBytes &request) {
+  return request.isScratch && request.bytes <= mostWords;
+}
+
+/// Gives words bytes of their own for the whole kernel, so that one reduction need not wait, at a
+/// barrier more, until the block is done with the one before. False if that is too much, then with
+/// offsets as they were.
+static bool placeApart(llvm::ArrayRef<PlacedBytes *> requests, int64_t limit, int64_t &total) {
+  llvm::SmallVector<PlacedBytes> trial;
+  int64_t words = 0;
+  for (PlacedBytes *request : requests) {
+    PlacedBytes &each = trial.emplace_back(*request);
+    if (!isWords(each))
+      continue;
+    words += each.bytes;
+    each.start = 0;
+    each.end = ~0u;
+  }
+  llvm::SmallVector<PlacedBytes *> all;
+  for (PlacedBytes &each : trial)
+    all.push_back(&each);
+  total = place(all);
+  // Too many of them would take memory that occupancy needs.
+  if (words > 8 * mostWords || total > limit)
+    return false;
+  for (auto [request, each] : llvm::zip(requests, trial))
+    request->offset = each.offset;
+  return true;
+}
+
+int64_t placeBlock(llvm::ArrayRef<PlacedBytes *> requests, int64_t limit, bool reservesWords) {
+  int64_t total = 0;
+  if (reservesWords) { // beside all else, if there is room
+    llvm::SmallVector<PlacedBytes *> others(requests);
+    llvm::erase_if(others, [](PlacedBytes *each) { return isWords(*each); });
+    total = place(others) + sharedPage;
+  }
+  int64_t least = total > limit ? 0 : total;
+  if (!placeApart(requests, limit, total))
+    total = place(requests);
+  if (total > limit)
+    total = place(requests, /*persistentFirst=*/true);
+  return int64_t(llvm::alignTo(std::max(total, least), sharedPage));
+}
+
 //===--- Stages -----------------------------------------------------------===//
 
 bool isCrowded(const RingNeed &need) {

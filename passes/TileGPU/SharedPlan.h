@@ -21,6 +21,7 @@ struct PlacedBytes {
   int64_t bytes = 0, alignment = 1;
   unsigned start = 0, end = 0;
   bool persistent = false; ///< they live as long as the kernel
+  bool isScratch = false;  ///< of the whole block, for the time of one operation
   int64_t kept = 0;        ///< of these, at their end, nobody else's at any time: mbarriers
   int64_t offset = 0;
 
@@ -38,6 +39,17 @@ struct PlacedBytes {
 /// First fit, the largest first, or first of all those that live as long as the kernel: these leave
 /// no gaps then. Sets offsets; returns the bytes taken in all.
 int64_t place(llvm::ArrayRef<PlacedBytes *> requests, bool persistentFirst = false);
+
+/// What a block asks for is whole pages: words of scratch and mbarriers are in no plan, and
+/// hardware hands out no less.
+inline constexpr int64_t sharedPage = 1024;
+
+/// Places all that a block needs, each try tighter than the one before: the few words of reductions
+/// apart, which saves barriers; all by lifetime; first what lives as long as the kernel. Sets
+/// offsets; returns the bytes that the block asks for, more than `limit` where nothing helps.
+/// `reservesWords`: there is a page for these words, whether any are needed or not
+/// (SharedLifetimes.h).
+int64_t placeBlock(llvm::ArrayRef<PlacedBytes *> requests, int64_t limit, bool reservesWords);
 
 /// The rings of a producer, as far as the number of their stages depends on it. In bytes.
 struct RingNeed {

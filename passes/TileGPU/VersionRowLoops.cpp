@@ -8,6 +8,8 @@
 // in registers. Which version runs is decided once for each program, by dimensions alone.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
+#include "dialect/VersionNames.h"
+#include "passes/Analysis/LiveRegisters.h"
 #include "passes/TileGPU/UnevenRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -210,8 +212,12 @@ struct TileGPUVersionRowLoops : tile::impl::TileGPUVersionRowLoopsBase<TileGPUVe
     for (auto kernel : getOperation().getOps<KernelOp>())
       // The parts of a split loop count themselves in one place.
       if (auto rows = findRowLoops(kernel);
-          rows && !kernel->hasAttr(tile::gpu::splitPartsName) && fits(kernel, *rows))
+          rows && !kernel->hasAttr(tile::gpu::splitPartsName) && fits(kernel, *rows)) {
+        // What loops keep in shared memory is decided by the loops alone, in both versions alike.
+        kernel->setAttr(plainRegistersName,
+                        DenseI64ArrayAttr::get(&getContext(), countPlainRegisters(kernel)));
         version(kernel, *rows);
+      }
   }
 };
 

@@ -240,6 +240,11 @@ int64_t tile::countLiveRegisters(KernelOp kernel) {
   return int64_t(std::ceil(cost::PressureCounter(kernel, {}, /*hasLayouts=*/true).run().front()));
 }
 
+SmallVector<int64_t> tile::countPlainRegisters(KernelOp kernel) {
+  return llvm::map_to_vector(cost::countLiveRegisters(kernel, {}),
+                             [](double registers) { return int64_t(registers); });
+}
+
 int64_t tile::countUnevenRegisters(KernelOp kernel, int64_t warps) {
   constexpr int64_t conditions = 12, word = 32, warpThreads = 32;
   if (!kernel->hasAttr(unevenName) || kernel->hasAttr(gpu::rotationName) ||

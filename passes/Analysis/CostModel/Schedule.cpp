@@ -12,6 +12,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/RequestLimits.h"
 #include "passes/Analysis/CostModel/SharedMemory.h"
+#include "passes/TileGPU/SharedPlan.h"
 #include "target/LoadLatency.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -168,14 +169,13 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
 
 /// What tile-gpu-keep-tiles keeps of what KeptTiles.cpp has found.
 static void estimateKept(const KernelWork &work, const TargetLimits &target, Resources &found) {
-  constexpr int64_t fixed = 512; // of reductions
   if (work.kept.bytes < 4 * found.threads)
     return;
   gpu::KeptNeed need;
   need.threads = found.threads;
   need.registers = std::min(found.registers, found.registerLimit);
   need.tripBytes = work.kept.bytes;
-  need.fixedBytes = fixed;
+  need.fixedBytes = found.sharedBytes;
   need.trips = work.kept.trips;
   need.mostTrips = std::max(need.trips, work.kept.mostTrips);
   need.programs = std::max<int64_t>(found.need.programs, 1);
@@ -183,7 +183,8 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   found.keptTrips = gpu::chooseKeptTrips(need, target.target->limits).trips;
   // Rows of one block stay in registers, but longer ones may come.
   if (need.mostTrips > 1)
-    found.sharedBytes += found.keptTrips * need.tripBytes;
+    found.sharedBytes = int64_t(llvm::alignTo(
+        uint64_t(found.sharedBytes + found.keptTrips * need.tripBytes), gpu::sharedPage));
 }
 
 //===--- Resources of a block ---------------------------------------------===//
@@ -230,7 +231,7 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   estimateRegisters(work, schedule, target, found);
   estimateShared(work, schedule, target, found);
   addLoadsByThreads(work, found);
-  if (target.target && found.reason.empty() && !schedule.occupancy)
+  if (target.target && found.reason.empty())
     estimateKept(work, target, found);
   if (found.bulkCopies && found.isOpen && !schedule.occupancy && !schedule.maxRegisters &&
       !schedule.warps && !schedule.consumers && !schedule.stages)

@@ -149,6 +149,8 @@ private:
         add(tile.bytes, tile.start, tile.end);
       if (tile.use == Use::Reduction)
         addReduction(tile);
+      if (tile.use == Use::Columns)
+        exchanges.push_back(add(tile.bytes * found.warps, tile.start, tile.end));
       if (tile.use != Use::Computed || staysInRegisters(tile))
         continue;
       auto *same = find_if(computed, [&](const auto &each) {
@@ -457,31 +459,19 @@ private:
 
   //===--- All of it ------------------------------------------------------===//
 
-  /// Few words of scratch have places of their own: none where that is too much.
-  std::optional<int64_t> placeApart() {
-    constexpr int64_t few = 512, most = 8 * few;
-    int64_t words = 0;
-    SmallVector<gpu::PlacedBytes> kept(placed);
+  /// By the rules of tile-gpu-allocate-shared; sets offsets.
+  int64_t placeBlock(int64_t limit) {
     for (size_t number : exchanges)
-      if (gpu::PlacedBytes &each = placed[number]; each.bytes <= few) {
-        words += each.bytes;
-        each.start = 0;
-        each.end = shared.operations;
-      }
-    std::optional<int64_t> total;
-    if (words && words <= most)
-      total = placeAll();
-    placed = std::move(kept);
-    return total;
+      placed[number].isScratch = true;
+    SmallVector<gpu::PlacedBytes *> pointers;
+    for (gpu::PlacedBytes &each : placed)
+      pointers.push_back(&each);
+    return gpu::placeBlock(pointers, limit, shared.reservesWords);
   }
 
   void finish() {
     const int64_t limit = target.sharedBytes - page;
-    int64_t total = placeApart().value_or(limit + 1);
-    if (total > limit)
-      total = placeAll();
-    if (total > limit)
-      total = placeAll({}, /*persistentFirst=*/true);
+    int64_t total = placeBlock(limit);
     // The largest exchanges go in rounds.
     while (total > limit) {
       gpu::PlacedBytes *largest = nullptr;
@@ -491,7 +481,7 @@ private:
       if (!largest || largest->bytes <= leastStored)
         break;
       largest->bytes /= 2;
-      total = std::min(placeAll(), placeAll({}, /*persistentFirst=*/true));
+      total = placeBlock(limit);
     }
     // Beside rings the estimate may err by an exchange, which passes cut into rounds: a kernel
     // whose estimate is that close to the limit is left to them.

@@ -7,6 +7,7 @@
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/SharedLifetimes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -122,6 +123,7 @@ public:
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
     found.operations = count;
     found.rowsInWarps = shape.rowsInWarps;
+    found.reservesWords = gpu::reservesWords(kernel);
     return std::move(found);
   }
 
@@ -276,12 +278,15 @@ private:
     return end;
   }
 
-  /// The product that reads a loaded operand first.
-  unsigned getFirstUse(Value value) const {
+  /// The product that reads a loaded operand first, or what stands around it in the load's block:
+  /// tiles that one loop reads are waited for together.
+  unsigned getFirstUse(Value value, Block *home) const {
     unsigned begin = count;
-    for (Operation *user : value.getUsers())
-      begin =
-          std::min(begin, isRenaming(user) ? getFirstUse(user->getResult(0)) : first.lookup(user));
+    for (Operation *user : value.getUsers()) {
+      Operation *here = home->findAncestorOpInBlock(*user);
+      begin = std::min(begin, isRenaming(user) ? getFirstUse(user->getResult(0), home)
+                                               : first.lookup(here ? here : user));
+    }
     return begin;
   }
 
@@ -366,7 +371,7 @@ private:
     SharedTile &tile = add(use, op, getBytes(type));
     tile.end = std::max(tile.end, getLastUse(value, op->getBlock()));
     if (use == SharedTile::Use::Operand)
-      tile.firstUse = getFirstUse(value);
+      tile.firstUse = getFirstUse(value, op->getBlock());
     tile.isGathered = std::is_same_v<Op, GatherOp>;
     tile.makesOperand = use == SharedTile::Use::Vector && makesOperand(value, op->getBlock(), seen);
     if constexpr (std::is_same_v<Op, LoadOp>) {
@@ -441,7 +446,16 @@ private:
   /// Rows of a product's result that several warps hold parts of.
   void addReduction(ReduceOp op) {
     RankedTensorType type = getTile(op.getSource());
-    if (!type || type.getRank() != 2 || op.getAxis() != 1 || !results.contains(op.getSource()))
+    if (!type || type.getRank() < 2)
+      return;
+    if (!results.contains(op.getSource())) {
+      // Warps share out the rows first.
+      auto columns = dyn_cast<RankedTensorType>(op.getType());
+      if (columns && int64_t(op.getAxis().value_or(0)) != type.getRank() - 1)
+        add(SharedTile::Use::Columns, op, getBytes(columns));
+      return;
+    }
+    if (type.getRank() != 2 || op.getAxis() != 1)
       return;
     SharedTile &tile = add(SharedTile::Use::Reduction, op, 0);
     tile.operand.rows = int64_t(llvm::PowerOf2Ceil(uint64_t(type.getDimSize(0))));

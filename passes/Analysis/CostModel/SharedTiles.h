@@ -33,6 +33,7 @@ struct SharedTile {
     Sum,       ///< the same, added to memory
     Exchange,  ///< goes from the threads that hold it to others
     Reduction, ///< rows of a product's result are, of which warps may hold parts
+    Columns,   ///< what is left of columns that are reduced, of which each warp holds a part
   };
   Use use;
   unsigned start = 0, end = 0; ///< operations of the kernel's body, in the order of the text
@@ -62,6 +63,7 @@ struct SharedTiles {
   std::vector<SharedTile> tiles;
   std::vector<SharedLoop> loops;
   unsigned operations = 0;  ///< of the kernel's body
+  bool reservesWords = false; ///< a page of scratch for words
   bool rowsInWarps = false; ///< products' rows are reduced
   bool writesMaps = false;  ///< programs write maps of views of flat memory
   bool hasWgmma = false;    ///< some product runs on it where warps come in fours
