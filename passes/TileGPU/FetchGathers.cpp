@@ -40,8 +40,6 @@ using namespace tile::gpu;
 
 namespace {
 
-/// Registers of the producer's threads at least, and of the consumers' beside their tiles.
-constexpr int64_t producerRegisters = 56, besideTiles = 38;
 constexpr int64_t warpsOfWarpgroup = 4, bitsOfByte = 8;
 
 /// Why the producer's threads cannot copy for the kernel; empty if they can.
@@ -64,11 +62,12 @@ std::string whyNoProducer(KernelOp kernel, const GPULimits &limits) {
   FailureOr<int64_t> warps = getLaunchedWarps(kernel);
   if (failed(warps) || *warps % warpsOfWarpgroup)
     return "the warps that compute are not in fours";
-  auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
-  int64_t blocks = occupancy ? occupancy.getInt() : 1;
-  if ((*warps > warpsOfWarpgroup || blocks > 1) &&
-      countLiveRegisters(kernel) + besideTiles >
-          getConsumerRegisters(limits, *warps / warpsOfWarpgroup, blocks, producerRegisters))
+  RegisterShare share;
+  share.warpgroups = *warps / warpsOfWarpgroup;
+  if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
+    share.blocks = occupancy.getInt();
+  share.tiles = countLiveRegisters(kernel);
+  if (!mayProducerFill(share, limits))
     return "the threads that compute would have too few registers";
   return "";
 }

@@ -115,10 +115,21 @@ int64_t getProducerRegisters(const GPULimits &limits, int64_t warpgroups, int64_
   return share ? ((warpgroups + 1) * entry - warpgroups * share) / granule * granule : least;
 }
 
+/// Registers beside tiles, of a thread that waits for slots that others fill.
+static constexpr int64_t besideTiles = 38;
+
+/// One warpgroup that has a multiprocessor for itself takes what it needs.
+bool mayProducerFill(const RegisterShare &share, const GPULimits &limits) {
+  constexpr int64_t producer = 56;
+  return (share.warpgroups <= 1 && share.blocks <= 1) ||
+         share.tiles + besideTiles <=
+             getConsumerRegisters(limits, share.warpgroups, share.blocks, producer);
+}
+
 int64_t chooseProducerRegisters(const RegisterShare &share, const GPULimits &limits) {
   // What it keeps where it computes places and shapes of views, writes their maps and copies what
   // they cannot: the first that leaves consumers `besideTiles` beside their tiles, or the last.
-  constexpr int64_t mapRegisters[] = {104, 88, 56}, besideTiles = 38;
+  constexpr int64_t mapRegisters[] = {104, 88, 56};
   // Two warpgroups have registers enough beside a producer that keeps its usual share.
   constexpr int64_t manyWarpgroups = 3;
   auto leaves = [&](int64_t producer, int64_t beside) {

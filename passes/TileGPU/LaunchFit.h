@@ -52,6 +52,10 @@ struct RegisterShare {
 /// Registers that a producer's thread keeps at least.
 int64_t chooseProducerRegisters(const RegisterShare &share, const GPULimits &limits);
 
+/// True if all threads of a producer may copy what TMA does not fetch: those that compute have
+/// registers enough beside their tiles.
+bool mayProducerFill(const RegisterShare &share, const GPULimits &limits);
+
 /// Registers that threads of a producer keep at least.
 inline constexpr int64_t usualProducerRegisters = 40;
 /// And where those that compute need every register that there is.

@@ -73,11 +73,10 @@ public:
 
   bool isFetched(const SharedTile &tile) const {
     return found.bulkCopies && isLoaded(tile) &&
-           (tile.canFetch || (tile.isGathered && schedule.persistent &&
-                              any_of(shared.tiles, [&](const SharedTile &other) {
-                                return other.loop == tile.loop && other.canFetch &&
-                                       other.use == Use::Operand;
-                              })));
+           (tile.canFetch ||
+            (tile.isGathered && mayFill() && any_of(shared.tiles, [&](const SharedTile &other) {
+               return other.loop == tile.loop && other.canFetch && other.use == Use::Operand;
+             })));
   }
   /// True for what the computing threads copy ahead in a loop.
   bool isCopied(const SharedTile &tile) const {
@@ -88,6 +87,20 @@ public:
 
 private:
   static constexpr int64_t warpsOfWarpgroup = 4;
+
+  /// True if a producer's threads copy what TMA does not fetch: the rule of tile-gpu-fetch-gathers.
+  bool mayFill() const {
+    if (!schedule.persistent || schedule.cluster.value_or(1) > 1 || schedule.maxRegisters ||
+        shared.writesMaps ||
+        any_of(work.loops, [](const LoopWork &loop) { return loop.split > 1; }))
+      return false;
+    gpu::RegisterShare share;
+    share.warpgroups = found.warps / warpsOfWarpgroup;
+    share.blocks = getBlocks();
+    share.tiles =
+        int64_t(work.live[std::min<size_t>(Log2_64(uint64_t(found.warps)), work.live.size() - 1)]);
+    return gpu::mayProducerFill(share, target.target->limits);
+  }
 
   int64_t getBlocks() const { return schedule.occupancy.value_or(1); }
   int64_t getLimit() const { return gpu::getSharedLimit(target.target->limits, getBlocks()); }
@@ -129,6 +142,17 @@ private:
     return number;
   }
 
+  /// What goes between threads. One operation exchanges one tile after the other.
+  void addScratch(int64_t bytes, unsigned start, unsigned end) {
+    for (size_t number : exchanges)
+      if (gpu::PlacedBytes &each = placed[number]; each.start == start && each.end == end) {
+        each.bytes = std::max(each.bytes, bytes);
+        each.alignment = getAlignment(each.bytes);
+        return;
+      }
+    exchanges.push_back(add(bytes, start, end));
+  }
+
   int64_t placeAll(ArrayRef<gpu::PlacedBytes> more = {}, bool persistentFirst = false) {
     SmallVector<gpu::PlacedBytes> all(placed);
     append_range(all, more);
@@ -150,7 +174,7 @@ private:
       if (tile.use == Use::Reduction)
         addReduction(tile);
       if (tile.use == Use::Columns)
-        exchanges.push_back(add(tile.bytes * found.warps, tile.start, tile.end));
+        addScratch(tile.bytes * found.warps, tile.start, tile.end);
       if (tile.use != Use::Computed || staysInRegisters(tile))
         continue;
       auto *same = find_if(computed, [&](const auto &each) {
@@ -178,7 +202,7 @@ private:
       sharing = rows.n / getWarpTile(rows, found.warps, shared.rowsInWarps).second;
     if (sharing < 2)
       return;
-    exchanges.push_back(add(rows.m * sharing * wordBytes, tile.start, tile.end));
+    addScratch(rows.m * sharing * wordBytes, tile.start, tile.end);
   }
 
   //===--- Copies by the threads ------------------------------------------===//
@@ -259,7 +283,7 @@ private:
   void addExchanges() {
     for (const SharedTile &tile : shared.tiles)
       if (tile.use == Use::Exchange || tile.use == Use::Result)
-        exchanges.push_back(add(tile.bytes, tile.start, tile.end));
+        addScratch(tile.bytes, tile.start, tile.end);
   }
 
   //===--- Copies by a producer -------------------------------------------===//
@@ -331,17 +355,19 @@ private:
       adds |= tile.use == Use::Sum;
       stores |= tile.use == Use::Result;
     }
-    int64_t room = std::min((adds && stores ? 2 : 1) * staging, getLimit() - taken - scratch);
+    // tile-gpu-use-tma knows of no other block on the multiprocessor.
+    int64_t limit = target.target->limits.sharedPerBlock();
+    int64_t room = std::min((adds && stores ? 2 : 1) * staging, limit - taken - scratch);
     for (const SharedTile &tile : shared.tiles) {
       if (tile.use == Use::Exchange)
-        exchanges.push_back(add(tile.bytes, tile.start, tile.end));
+        addScratch(tile.bytes, tile.start, tile.end);
       if (tile.use != Use::Result && tile.use != Use::Sum)
         continue;
       bool once = tile.loop < 0 && !schedule.persistent;
       int64_t bytes = tile.bytes;
       if (!wgmma || !tile.canFetch || bytes < leastStored) {
         if (tile.use == Use::Result)
-          exchanges.push_back(add(bytes, tile.start, tile.end));
+          addScratch(bytes, tile.start, tile.end);
         continue;
       }
       if (once && bytes <= dead) {
@@ -351,7 +377,7 @@ private:
           bytes /= 2;
         if (bytes < leastStored) {
           if (tile.use == Use::Result)
-            exchanges.push_back(add(tile.bytes, tile.start, tile.end));
+            addScratch(tile.bytes, tile.start, tile.end);
           continue;
         }
         room -= bytes;

@@ -62,11 +62,11 @@ struct SharedLoop {
 struct SharedTiles {
   std::vector<SharedTile> tiles;
   std::vector<SharedLoop> loops;
-  unsigned operations = 0;  ///< of the kernel's body
+  unsigned operations = 0;    ///< of the kernel's body
   bool reservesWords = false; ///< a page of scratch for words
-  bool rowsInWarps = false; ///< products' rows are reduced
-  bool writesMaps = false;  ///< programs write maps of views of flat memory
-  bool hasWgmma = false;    ///< some product runs on it where warps come in fours
+  bool rowsInWarps = false;   ///< products' rows are reduced
+  bool writesMaps = false;    ///< programs write maps of views of flat memory
+  bool hasWgmma = false;      ///< some product runs on it where warps come in fours
 };
 
 /// `shape`: that of the kernel where warps come in fours.
