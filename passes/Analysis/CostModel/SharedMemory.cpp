@@ -53,7 +53,8 @@ public:
   Planner(const KernelWork &work, const Schedule &schedule, const TargetLimits &target,
           Resources &found)
       : work(work), shared(work.shared), schedule(schedule), target(target), found(found),
-        wgmma(shared.hasWgmma && found.warps % warpsOfWarpgroup == 0) {}
+        wgmma(shared.hasWgmma && found.warps % warpsOfWarpgroup == 0),
+        persistent(schedule.persistent) {}
 
   void run() {
     addFixed();
@@ -90,7 +91,7 @@ private:
 
   /// True if a producer's threads copy what TMA does not fetch: the rule of tile-gpu-fetch-gathers.
   bool mayFill() const {
-    if (!schedule.persistent || schedule.cluster.value_or(1) > 1 || schedule.maxRegisters ||
+    if (!persistent || schedule.cluster.value_or(1) > 1 || schedule.maxRegisters ||
         shared.writesMaps ||
         any_of(work.loops, [](const LoopWork &loop) { return loop.split > 1; }))
       return false;
@@ -338,6 +339,36 @@ private:
     erase_if(rings, [](const Ring &ring) { return ring.tiles.empty(); });
   }
 
+  bool mayStore(const SharedTile &tile) const {
+    return (tile.use == Use::Result || tile.use == Use::Sum) && wgmma && tile.canFetch &&
+           tile.bytes >= leastStored;
+  }
+
+  /// The most of a result, in halves, that `room` has place for; 0 where that is too little.
+  static int64_t getStaged(int64_t bytes, int64_t room) {
+    while (bytes > room && bytes >= leastStored)
+      bytes /= 2;
+    return bytes < leastStored ? 0 : bytes;
+  }
+
+  /// Programs start one by one where the loads of a persistent kernel leave no memory to stage
+  /// results in, which then lie where tiles were that are fetched once: `dead` bytes.
+  void giveUpPersistence(int64_t room, int64_t dead) {
+    bool lacks = false, fits = true;
+    for (const SharedTile &tile : shared.tiles) {
+      if (!mayStore(tile))
+        continue;
+      if (getStaged(leastStored, room)) {
+        room -= leastStored;
+        continue;
+      }
+      lacks = true;
+      fits &= tile.loop < 0 && tile.bytes <= dead;
+      dead -= tile.bytes;
+    }
+    persistent &= !lacks || !fits;
+  }
+
   /// Results leave by TMA, through what two stages of the loads leave, or where tiles were that
   /// are fetched once; others by the threads.
   void addStores() {
@@ -347,7 +378,7 @@ private:
     bool adds = false, stores = false;
     for (const Ring &ring : rings) {
       taken += ring.getSlotBytes() * (ring.loop < 0 ? 1 : 2) + page;
-      dead += ring.loop < 0 && !schedule.persistent ? ring.getSlotBytes() : 0;
+      dead += ring.loop < 0 ? ring.getSlotBytes() : 0;
     }
     for (const SharedTile &tile : shared.tiles) {
       if (tile.use == Use::Exchange)
@@ -358,38 +389,29 @@ private:
     // tile-gpu-use-tma knows of no other block on the multiprocessor.
     int64_t limit = target.target->limits.sharedPerBlock();
     int64_t room = std::min((adds && stores ? 2 : 1) * staging, limit - taken - scratch);
+    if (persistent)
+      giveUpPersistence(room, dead);
+    if (persistent)
+      dead = 0;
     for (const SharedTile &tile : shared.tiles) {
       if (tile.use == Use::Exchange)
         addScratch(tile.bytes, tile.start, tile.end);
       if (tile.use != Use::Result && tile.use != Use::Sum)
         continue;
-      bool once = tile.loop < 0 && !schedule.persistent;
-      int64_t bytes = tile.bytes;
-      if (!wgmma || !tile.canFetch || bytes < leastStored) {
-        if (tile.use == Use::Result)
-          addScratch(bytes, tile.start, tile.end);
-        continue;
-      }
-      if (once && bytes <= dead) {
-        dead -= bytes;
-      } else {
-        while (bytes > room && bytes >= leastStored)
-          bytes /= 2;
-        if (bytes < leastStored) {
-          if (tile.use == Use::Result)
-            addScratch(tile.bytes, tile.start, tile.end);
-          continue;
-        }
-        room -= bytes;
-      }
-      addPersistent(bytes, once ? tile.start : 0, shared.operations);
+      bool once = tile.loop < 0 && !persistent, isDead = once && tile.bytes <= dead;
+      int64_t bytes = !mayStore(tile) ? 0 : isDead ? tile.bytes : getStaged(tile.bytes, room);
+      if (bytes)
+        addPersistent(bytes, once ? tile.start : 0, shared.operations);
+      else if (tile.use == Use::Result)
+        addScratch(tile.bytes, tile.start, tile.end);
+      (isDead ? dead : room) -= bytes;
     }
   }
 
   gpu::RingNeed getNeed() const {
     gpu::RingNeed need;
     need.limit = getLimit();
-    need.persistent = schedule.persistent;
+    need.persistent = persistent;
     int64_t scratch = 0;
     for (auto [number, each] : enumerate(placed))
       if (is_contained(exchanges, number))
@@ -477,7 +499,7 @@ private:
     for (const Ring &ring : rings) {
       bool isOuter = ring.loop < 0;
       int64_t stages = isOuter ? chosen.outer : inner + int64_t(chosen.doubled[number++]);
-      bool once = stages == 1 && isOuter && !schedule.persistent;
+      bool once = stages == 1 && isOuter && !persistent;
       size_t place = addPersistent(ring.getBytes(stages), 0, once ? ring.end : shared.operations);
       placed[place].kept = once ? barrierBytes : 0;
     }
@@ -509,11 +531,8 @@ private:
       largest->bytes /= 2;
       total = placeBlock(limit);
     }
-    // Beside rings the estimate may err by an exchange, which passes cut into rounds: a kernel
-    // whose estimate is that close to the limit is left to them.
-    const int64_t error = rings.empty() ? 0 : 4096;
-    found.sharedBytes = total > limit && total <= limit + error ? limit : total;
-    if (total > limit + error && found.reason.empty())
+    found.sharedBytes = total;
+    if (total > limit && found.reason.empty())
       found.reason = "a block needs about " + std::to_string(total) +
                      " bytes of shared memory and gets " + std::to_string(limit);
     if (found.stages < 2)
@@ -526,6 +545,7 @@ private:
   const TargetLimits &target;
   Resources &found;
   const bool wgmma; ///< some product runs on it
+  bool persistent;  ///< a block takes several programs
   SmallVector<gpu::PlacedBytes> placed;
   SmallVector<std::pair<const SharedTile *, size_t>> computed; ///< and their places in `placed`
   SmallVector<size_t> exchanges;                               ///< of `placed`
