@@ -47,8 +47,10 @@ bool areAtSamePlace(LoadOp a, LoadOp b, llvm::function_ref<bool(Value, Value)> i
   return arePositionsEqual(a, b, isSame);
 }
 
+bool hidesPadding(LoadOp load) { return hidesPadding(load, load.getResult()); }
+
 bool hasPaddingOf(LoadOp earlier, LoadOp load) {
-  return earlier.getPad() == load.getPad() || hidesPadding(load, load.getResult());
+  return earlier.getPad() == load.getPad() || hidesPadding(load);
 }
 
 } // namespace tile

@@ -14,6 +14,9 @@ bool areAtSamePlace(
       return a == b;
     });
 
+/// True if what is computed from `load` is not seen where it finds no element.
+bool hidesPadding(LoadOp load);
+
 /// True if nobody can tell whether `load` has the padding of `earlier`, a load of the same
 /// positions: it is the same, or what is computed from `load` is not seen where it finds no
 /// element.

@@ -12,6 +12,7 @@
 // bytes is what makes tile-gpu-insert-barriers order the accesses; small scratch is kept apart
 // where there is room, which saves these barriers.
 #include "dialect/AttributeNames.h"
+#include "dialect/SelectionNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Passes.h"
 #include "passes/TileGPU/SharedLifetimes.h"
@@ -173,7 +174,8 @@ bool tile::gpu::reservesWords(KernelOp kernel) {
     multiplies |= isa<DotOp, MmaOp, WgmmaOp, FmaDotOp>(op);
     auto atomic = dyn_cast<AtomicOp>(op);
     exchanges |= (atomic && !atomic.getResult().use_empty()) ||
-                 isa<ReduceOp, ArgReduceOp, ReduceByOp, ScanOp, WarpReduceOp, JoinWarpsOp>(op);
+                 (isa<ReduceByOp>(op) && !op->hasAttr(selectsOneName)) ||
+                 isa<ReduceOp, ArgReduceOp, ScanOp, WarpReduceOp, JoinWarpsOp>(op);
   });
   return exchanges && !multiplies;
 }

@@ -9,6 +9,7 @@
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/OverlappingLoads.h"
 #include "passes/Analysis/CostModel/TargetLimits.h"
+#include "passes/Analysis/EqualLoads.h"
 #include "passes/Analysis/IndexEvaluation.h"
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/TileGPU/DotSelection.h"
@@ -322,8 +323,13 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
       each.param = base.getArgNumber();
     each.isStore = isa<StoreOp, ScatterOp, AtomicOp>(op);
     each.isIndexed = isa<GatherOp, ScatterOp, AtomicOp>(op);
-    if constexpr (std::is_same_v<Op, LoadOp>)
+    if constexpr (std::is_same_v<Op, LoadOp>) {
       each.feedsDot = goesToDots(op.getResult());
+      Attribute pad;
+      each.padding = matchPattern(op.getPad(), m_Constant(&pad)) ? pad.getAsOpaquePointer()
+                                                                 : op.getPad().getAsOpaquePointer();
+      each.hidesPadding = hidesPadding(op);
+    }
     each.tileBytes = double(type.getNumElements()) * gpu::getElementBits(type.getElementType()) / 8;
     each.paddedBytes = each.tileBytes;
     for (int64_t extent : type.getShape())

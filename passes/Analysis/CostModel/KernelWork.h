@@ -51,8 +51,10 @@ enum class RowStart { Pair, Sector, Within };
 struct AccessWork {
   unsigned param = 0; ///< number among the kernel's parameters
   bool isStore = false;
-  bool feedsDot = false;  ///< goes to products as it is
-  bool isIndexed = false; ///< gather, scatter, atomic
+  bool feedsDot = false;         ///< goes to products as it is
+  bool isIndexed = false;        ///< gather, scatter, atomic
+  const void *padding = nullptr; ///< of a load: equal where the numbers are
+  bool hidesPadding = false;     ///< nobody sees them
   RowStart rowStart = RowStart::Pair;
   double tileBytes = 0;    ///< of one access
   double paddedBytes = 0;  ///< of its tile with extents that are powers of two

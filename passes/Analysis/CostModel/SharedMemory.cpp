@@ -18,7 +18,7 @@ namespace {
 using Use = SharedTile::Use;
 
 /// Where tiles begin, and what mbarriers take of a plan.
-constexpr int64_t page = 1024, barrierBytes = 16;
+constexpr int64_t page = gpu::sharedPage, line = 128, barrierBytes = 16;
 /// Of results that TMA stores: what is staged at once, and the smallest that are.
 constexpr int64_t staging = 32 * 1024, leastStored = 4096;
 
@@ -125,8 +125,11 @@ private:
     return getWarpTile(rows, found.warps, shared.rowsInWarps).second >= operand.depth;
   }
 
-  /// Tiles begin at whole pages, vectors and words of scratch anywhere.
-  static int64_t getAlignment(int64_t bytes) { return bytes < page ? 16 : page; }
+  /// Tiles begin at whole pages, vectors and scratch at lines.
+  static int64_t getAlignment(int64_t bytes) { return bytes < page ? line : page; }
+  static int64_t getSlots(int64_t bytes, int64_t stages) {
+    return stages * int64_t(alignTo(uint64_t(bytes), line));
+  }
 
   /// Returns its place in `placed`.
   size_t add(int64_t bytes, unsigned start, unsigned end) {
@@ -148,10 +151,10 @@ private:
     for (size_t number : exchanges)
       if (gpu::PlacedBytes &each = placed[number]; each.start == start && each.end == end) {
         each.bytes = std::max(each.bytes, bytes);
-        each.alignment = getAlignment(each.bytes);
         return;
       }
     exchanges.push_back(add(bytes, start, end));
+    placed.back().alignment = line;
   }
 
   int64_t placeAll(ArrayRef<gpu::PlacedBytes> more = {}, bool persistentFirst = false) {
@@ -174,8 +177,10 @@ private:
         add(tile.bytes, tile.start, tile.end);
       if (tile.use == Use::Reduction)
         addReduction(tile);
-      if (tile.use == Use::Columns)
-        addScratch(tile.bytes * found.warps, tile.start, tile.end);
+      if (int64_t warps = countWarpsAlong(tile); warps > 1 && tile.use == Use::Columns)
+        addScratch(tile.bytes * warps, tile.start, tile.end);
+      else if (warps > 1 && tile.use == Use::Slice)
+        addScratch(tile.bytes, tile.start, tile.end);
       if (tile.use != Use::Computed || staysInRegisters(tile))
         continue;
       auto *same = find_if(computed, [&](const auto &each) {
@@ -186,6 +191,15 @@ private:
       else
         computed.push_back({&tile, add(tile.bytes, tile.start, tile.end)});
     }
+  }
+
+  /// Warps that hold parts of an axis in a blocked layout: a thread has neighbours, a warp those of
+  /// its lanes, and warps what follows.
+  int64_t countWarpsAlong(const SharedTile &tile) const {
+    int64_t ofWarp = int64_t(shared.vector) * target.target->limits.warpThreads;
+    int64_t begin = std::max(tile.inner, ofWarp),
+            end = std::min(tile.inner * tile.extent, ofWarp * found.warps);
+    return end > begin ? end / begin : 1;
   }
 
   /// A word of each row and warp, where warps share rows.
@@ -238,7 +252,7 @@ private:
       SmallVector<gpu::PlacedBytes> all(fetched);
       for (int64_t each : bytes) {
         gpu::PlacedBytes &slots = all.emplace_back();
-        slots.bytes = stages * each;
+        slots.bytes = getSlots(each, stages);
         slots.alignment = getAlignment(each);
         slots.start = loop.start;
         slots.end = loop.end;
@@ -276,7 +290,7 @@ private:
       return;
     }
     for (int64_t each : bytes)
-      add(stages * each, loop.start, loop.end);
+      add(getSlots(each, stages), loop.start, loop.end);
     found.stages = std::max(found.stages, stages);
   }
 

@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "llvm/ADT/DenseMap.h"
@@ -120,10 +121,13 @@ public:
   SharedTiles run() {
     number();
     markResults();
+    multiplies =
+        kernel.getBody().walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
     found.operations = count;
     found.rowsInWarps = shape.rowsInWarps;
     found.reservesWords = gpu::reservesWords(kernel);
+    found.vector = shape.vector;
     return std::move(found);
   }
 
@@ -290,6 +294,17 @@ private:
     return begin;
   }
 
+  /// True if products of the same block read the operand that do not run on wgmma.
+  bool isReadByFragments(Value value, Block *home) const {
+    gpu::KernelShape fours = shape;
+    fours.numWarps = 4;
+    return llvm::all_of(value.getUsers(), [&](Operation *user) {
+      auto dot = dyn_cast<DotOp>(user);
+      return dot ? dot->getBlock() == home && gpu::chooseDotKind(dot, fours) != gpu::DotKind::Wgmma
+                 : isReadByFragments(user->getResult(0), home);
+    });
+  }
+
   /// True if the tile goes to products alone, as it is.
   static bool goesToDots(Value tile) {
     return !tile.use_empty() && llvm::all_of(tile.getUses(), [](OpOperand &use) {
@@ -370,8 +385,12 @@ private:
       return;
     SharedTile &tile = add(use, op, getBytes(type));
     tile.end = std::max(tile.end, getLastUse(value, op->getBlock()));
-    if (use == SharedTile::Use::Operand)
+    if (use == SharedTile::Use::Operand) {
       tile.firstUse = getFirstUse(value, op->getBlock());
+      // Fragments of each operand are loaded by themselves.
+      if (isReadByFragments(value, op->getBlock()))
+        tile.firstUse = first[op];
+    }
     tile.isGathered = std::is_same_v<Op, GatherOp>;
     tile.makesOperand = use == SharedTile::Use::Vector && makesOperand(value, op->getBlock(), seen);
     if constexpr (std::is_same_v<Op, LoadOp>) {
@@ -443,16 +462,57 @@ private:
     return int64_t(op.getPermutation().back()) != int64_t(op.getPermutation().size()) - 1;
   }
 
+  static void setAxis(SharedTile &tile, RankedTensorType type, int64_t axis) {
+    for (int64_t extent : type.getShape().drop_front(axis + 1))
+      tile.inner *= int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
+    tile.extent = int64_t(llvm::PowerOf2Ceil(uint64_t(type.getDimSize(axis))));
+  }
+
+  /// What tile-gpu-expand-shapes makes of a slice: of few equal parts one is selected where it
+  /// lies, with a flag for each element; other elements are read at their places.
+  void addSlice(tensor::ExtractSliceOp op) {
+    constexpr int64_t mostParts = 8, flagBytes = 1;
+    RankedTensorType type = op.getSourceType();
+    ArrayRef<int64_t> sizes = op.getStaticSizes(), offsets = op.getStaticOffsets();
+    for (int64_t d = 0; d < type.getRank(); ++d) {
+      int64_t extent = type.getDimSize(d), size = sizes[d];
+      if (size == extent || ShapedType::isDynamic(size))
+        continue;
+      if (!llvm::isPowerOf2_64(uint64_t(extent)) || !llvm::isPowerOf2_64(uint64_t(size)) ||
+          offsets[d] % size || extent / size > mostParts) {
+        add(SharedTile::Use::Exchange, op, getBytes(type));
+        return;
+      }
+      SharedTile &tile =
+          add(SharedTile::Use::Slice, op, getBytes(type) + flagBytes * type.getNumElements());
+      setAxis(tile, type, d);
+      tile.inner *= size;
+      tile.extent /= size;
+      parts.insert(op.getResult());
+      return;
+    }
+  }
+
+  /// True of what is computed from parts of a tile, which lie as the whole does.
+  bool isOfParts(Value value, unsigned depth = 0) const {
+    constexpr unsigned deepest = 8;
+    Operation *op = value.getDefiningOp();
+    return parts.contains(value) ||
+           (op && depth < deepest && (op->hasTrait<OpTrait::Elementwise>() || isa<ReshapeOp>(op)) &&
+            llvm::any_of(
+                op->getOperands(), [&](Value operand) { return isOfParts(operand, depth + 1); }));
+  }
+
   /// Rows of a product's result that several warps hold parts of.
   void addReduction(ReduceOp op) {
     RankedTensorType type = getTile(op.getSource());
     if (!type || type.getRank() < 2)
       return;
     if (!results.contains(op.getSource())) {
-      // Warps share out the rows first.
+      // Along the last axis it is words.
       auto columns = dyn_cast<RankedTensorType>(op.getType());
-      if (columns && int64_t(op.getAxis().value_or(0)) != type.getRank() - 1)
-        add(SharedTile::Use::Columns, op, getBytes(columns));
+      if (int64_t axis = int64_t(op.getAxis().value_or(0)); columns && axis != type.getRank() - 1)
+        setAxis(add(SharedTile::Use::Columns, op, getBytes(columns)), type, axis);
       return;
     }
     if (type.getRank() != 2 || op.getAxis() != 1)
@@ -536,6 +596,16 @@ private:
         add(SharedTile::Use::Exchange, op, getBytes(type));
       return;
     }
+    if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      if (!multiplies)
+        addSlice(slice);
+      return;
+    }
+    if (!parts.empty() && op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
+        isOfParts(op->getResult(0)))
+      for (Value operand : op->getOperands())
+        if (isElsewhere(operand) && !isOfParts(operand))
+          addExchange(op, operand);
     if (op->hasTrait<OpTrait::Elementwise>() && op->getNumResults() == 1 &&
         results.contains(op->getResult(0)))
       for (Value operand : op->getOperands())
@@ -567,6 +637,8 @@ private:
   llvm::DenseMap<Operation *, int> loops;            // looked up only
   llvm::DenseMap<Value, int> sources;                // of computed operands; looked up only
   llvm::DenseSet<Value> results;                     // looked up only
+  llvm::DenseSet<Value> parts;                       // of tiles; looked up only
+  bool multiplies = false;
 };
 
 } // namespace

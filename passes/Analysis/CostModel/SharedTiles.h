@@ -33,7 +33,8 @@ struct SharedTile {
     Sum,       ///< the same, added to memory
     Exchange,  ///< goes from the threads that hold it to others
     Reduction, ///< rows of a product's result are, of which warps may hold parts
-    Columns,   ///< what is left of columns that are reduced, of which each warp holds a part
+    Columns,   ///< what is left of columns that are reduced, of which warps may hold parts
+    Slice,     ///< a tile from whose equal parts one is selected, which warps may hold
   };
   Use use;
   unsigned start = 0, end = 0; ///< operations of the kernel's body, in the order of the text
@@ -44,9 +45,11 @@ struct SharedTile {
   bool canFetch = false;       ///< contracts allow TMA to move it
   bool canCopy = true;         ///< pieces of it lie together in memory, as cp.async wants them
   bool isGathered = false;
-  bool makesOperand = false; ///< of a vector: an operand is computed from it
-  OperandPlace operand = {}; ///< of Computed
-  int source = -1;           ///< of Computed: equal where one tile serves several products
+  bool makesOperand = false;     ///< of a vector: an operand is computed from it
+  OperandPlace operand = {};     ///< of Computed
+  int64_t inner = 1, extent = 1; ///< of Columns and Slice: elements between neighbours along the
+                                 ///< axis, and how many there are
+  int source = -1;               ///< of Computed: equal where one tile serves several products
 };
 
 struct SharedLoop {
@@ -63,6 +66,7 @@ struct SharedTiles {
   std::vector<SharedTile> tiles;
   std::vector<SharedLoop> loops;
   unsigned operations = 0;    ///< of the kernel's body
+  unsigned vector = 1;        ///< neighbours that a thread holds in blocked layouts
   bool reservesWords = false; ///< a page of scratch for words
   bool rowsInWarps = false;   ///< products' rows are reduced
   bool writesMaps = false;    ///< programs write maps of views of flat memory
