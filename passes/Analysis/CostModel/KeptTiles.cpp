@@ -33,7 +33,8 @@ static bool findsAgain(const KernelWork &work, size_t number, const AccessWork &
   int earlier = findEarlierLoop(work, number, access);
   return earlier >= 0 &&
          llvm::any_of(work.loops[size_t(earlier)].accesses, [&](const AccessWork &each) {
-           return isSame(each, access) && (each.padding == access.padding || access.hidesPadding);
+           return isSame(each, access) && each.place == access.place &&
+                  (each.padding == access.padding || access.hidesPadding);
          });
 }
 

@@ -55,6 +55,7 @@ struct AccessWork {
   bool isIndexed = false;        ///< gather, scatter, atomic
   const void *padding = nullptr; ///< of a load: equal where the numbers are
   bool hidesPadding = false;     ///< nobody sees them
+  size_t place = 0;              ///< of a load: equal where trips of two loops load the same
   RowStart rowStart = RowStart::Pair;
   double tileBytes = 0;    ///< of one access
   double paddedBytes = 0;  ///< of its tile with extents that are powers of two
