@@ -3,8 +3,10 @@
 #N = #tile.dim<"N", 0, 1048576, opt = 64, multiple_of = 1>
 
 // Two passes over a row: where it is one block of aligned length, the bodies stand in their place,
-// at position 0, and the views are of a length that is seen to be aligned.
+// at position 0, and the views are of a length that is seen to be aligned. Registers of the loops
+// alone are written down, by which tile-gpu-keep-tiles decides.
 // CHECK-LABEL: tile.kernel @twice
+// CHECK-SAME: tile_gpu.plain_registers = array<i64: {{[0-9]+, [0-9]+, [0-9]+, [0-9]+, [0-9]+, [0-9]+}}>
 // CHECK: %[[N:.*]] = tile.dim <"N"
 // CHECK-DAG: %[[ONE:.*]] = arith.cmpi sle, %[[N]], %c64
 // CHECK-DAG: %[[SOME:.*]] = arith.cmpi sgt, %[[N]], %c0
