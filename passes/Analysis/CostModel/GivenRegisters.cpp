@@ -25,16 +25,25 @@ static int64_t countProducts(const KernelWork &work, int64_t warps) {
   return most;
 }
 
-/// Registers of the fragments that a thread loads for one step of products by mma.sync.
-static double countFragments(const KernelWork &work, int64_t warps) {
+/// Registers of the fragments that a thread loads for one step of products by mma.sync: of the
+/// largest product, and of all of a loop's.
+struct Fragments {
+  double most = 0, all = 0;
+};
+static Fragments countFragments(const KernelWork &work, int64_t warps) {
   constexpr double stepBytes = 32, threadBytes = 128; // of a row or column; of a register in a warp
-  double most = 0;
-  for (const LoopWork &loop : work.loops)
+  Fragments found;
+  for (const LoopWork &loop : work.loops) {
+    double all = 0;
     for (const DotWork &dot : loop.dots) {
       auto [rows, columns] = getWarpTile(dot, warps, work.shared.rowsInWarps);
-      most = std::max(most, double((dot.computedA ? 0 : rows) + columns) * stepBytes / threadBytes);
+      double own = double((dot.computedA ? 0 : rows) + columns) * stepBytes / threadBytes;
+      found.most = std::max(found.most, own);
+      all += own;
     }
-  return most;
+    found.all = std::max(found.all, all);
+  }
+  return found;
 }
 
 /// Of tiles that live at once at the widest point, and of rows that begin anywhere.
@@ -48,11 +57,14 @@ static std::pair<double, double> getLive(const KernelWork &work, const Resources
 // --registers has the rest of the error).
 
 /// Beside tiles, a step's fragments and half of the next one's, and addresses of copies, of shared
-/// memory and of the result.
+/// memory and of the result: as many as there are pieces of operands, up to what stays in
+/// registers.
 static double countMultiplying(const KernelWork &work, const Resources &found) {
-  constexpr double steps = 1.5, addresses = 64;
+  constexpr double steps = 1.5, mostAddresses = 64, ofFragment = 4;
   auto [live, uneven] = getLive(work, found);
-  return live + uneven + steps * countFragments(work, found.warps) + addresses;
+  Fragments fragments = countFragments(work, found.warps);
+  return live + uneven + steps * fragments.most +
+         std::min(mostAddresses, ofFragment * fragments.all);
 }
 
 /// Without products ptxas finds an order in which part of a tile's elements are there at once;
