@@ -95,7 +95,7 @@ RowStart getRowStart(ViewOp view, IndexEvaluation &values) {
 
 /// Of how a value is computed, a loop's counter being any loop's.
 size_t hashValue(Value value, unsigned depth = 0) {
-  constexpr unsigned deepest = 8;
+  constexpr unsigned deepest = 6;
   Operation *op = value.getDefiningOp();
   if (auto argument = dyn_cast<BlockArgument>(value))
     return llvm::hash_combine(argument.getArgNumber(),
@@ -347,11 +347,14 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
     each.isIndexed = isa<GatherOp, ScatterOp, AtomicOp>(op);
     if constexpr (std::is_same_v<Op, LoadOp>) {
       each.feedsDot = goesToDots(op.getResult());
-      Attribute pad;
-      each.padding = matchPattern(op.getPad(), m_Constant(&pad)) ? pad.getAsOpaquePointer()
-                                                                 : op.getPad().getAsOpaquePointer();
-      each.hidesPadding = hidesPadding(op);
-      each.place = hashPlace(op);
+      if (Attribute pad;
+          !each.feedsDot && &loop != &work.loops.front()) { // what may wait for a later loop
+        each.padding = matchPattern(op.getPad(), m_Constant(&pad))
+                           ? pad.getAsOpaquePointer()
+                           : op.getPad().getAsOpaquePointer();
+        each.hidesPadding = hidesPadding(op);
+        each.place = hashPlace(op);
+      }
     }
     each.tileBytes = double(type.getNumElements()) * gpu::getElementBits(type.getElementType()) / 8;
     each.paddedBytes = each.tileBytes;
