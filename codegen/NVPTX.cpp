@@ -76,11 +76,13 @@ namespace {
 /// Keeps the backend from straight-line strength reduction: half its time, growing faster than the
 /// code, for the same machine code after ptxas. Strength reduction of loops is left to ptxas, too:
 /// here it takes a third of the time and keeps more addresses alive. Value numbering behind the two
-/// takes a seventh of what is left and finds nothing that EarlyCSE, which follows, does not.
+/// takes a seventh of what is left and finds nothing that EarlyCSE, which follows, does not. What
+/// lies side by side in memory was joined when accesses were made: the vectorizer of loads and
+/// stores finds none of it.
 struct BackendGate : OptPassGate {
   bool shouldRunPass(StringRef pass, StringRef) const override {
     return pass != "slsr" && pass != "gvn" && pass != "loop-reduce" &&
-           pass != "Loop Strength Reduction";
+           pass != "Loop Strength Reduction" && pass != "load-store-vectorizer";
   }
   bool isEnabled() const override { return true; }
 };

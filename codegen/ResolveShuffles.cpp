@@ -2,6 +2,7 @@
 #include "codegen/ResolveShuffles.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -238,7 +239,7 @@ PreservedAnalyses ResolveShufflesPass::run(Function &function, FunctionAnalysisM
       piece = resolve(*shuffle);
     else if (auto *extract = dyn_cast<ExtractElementInst>(&instruction))
       piece = resolve(*extract);
-    else
+    else if (cuts)
       piece = splitIntoPieces(instruction);
     if (!piece)
       continue;
@@ -248,6 +249,10 @@ PreservedAnalyses ResolveShufflesPass::run(Function &function, FunctionAnalysisM
   }
   if (!changed)
     return PreservedAnalyses::all();
+  for (BasicBlock &block : llvm::reverse(function)) // joins that nobody needs any more
+    for (Instruction &instruction : make_early_inc_range(llvm::reverse(block)))
+      if (isInstructionTriviallyDead(&instruction))
+        instruction.eraseFromParent();
   PreservedAnalyses preserved;
   preserved.preserveSet<CFGAnalyses>();
   return preserved;

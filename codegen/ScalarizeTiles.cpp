@@ -1,5 +1,6 @@
 // LLVM's scalarizer for tiles: vectors of many elements that are put together one by one.
 #include "codegen/ScalarizeTiles.h"
+#include "codegen/ResolveShuffles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -103,5 +104,8 @@ PreservedAnalyses tile::ScalarizeTilesPass::run(Function &function,
   PreservedAnalyses preserved = ScalarizerPass(options).run(function, analyses);
   for (CallInst *call : calls)
     showElements(call);
-  return calls.empty() ? preserved : PreservedAnalyses::none();
+  if (!calls.empty())
+    preserved = PreservedAnalyses::none();
+  preserved.intersect(ResolveShufflesPass(/*cuts=*/false).run(function, analyses));
+  return preserved;
 }

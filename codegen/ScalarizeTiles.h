@@ -15,7 +15,9 @@ namespace tile {
 ///   before     %a = insertelement poison, %x, 0        meanwhile  %b = call @tile.elements(%x, %y)
 ///              %b = insertelement %a, %y, 1                       extractelement %b, 0: is %x
 ///
-/// Whoever needs the whole vector after all gets the insertions back.
+/// Whoever needs the whole vector after all gets the insertions back. Pieces of a register that the
+/// scalarizer has joined and taken apart again are taken from where they are computed
+/// (ResolveShuffles): InstCombine does the same, in time that grows with the square of the tile.
 class ScalarizeTilesPass : public llvm::PassInfoMixin<ScalarizeTilesPass> {
 public:
   explicit ScalarizeTilesPass(unsigned leastBits) : leastBits(leastBits) {}

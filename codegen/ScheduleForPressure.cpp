@@ -12,7 +12,6 @@
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
@@ -223,10 +222,6 @@ void gatherUses(BasicBlock &block, const DominatorTree &dominators, const LoopIn
 /// Orders the blocks that need it; true if that takes a third of a block's registers away.
 bool schedule(Function &function, unsigned limit, FunctionAnalysisManager &analyses) {
   ResolveShufflesPass().run(function, analyses);
-  for (BasicBlock &block : llvm::reverse(function)) // joins that nobody needs any more
-    for (Instruction &instruction : make_early_inc_range(llvm::reverse(block)))
-      if (isInstructionTriviallyDead(&instruction))
-        instruction.eraseFromParent();
   const DominatorTree dominators(function);
   const LoopInfo loops(dominators);
   bool pays = false;

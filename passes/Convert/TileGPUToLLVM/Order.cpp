@@ -336,11 +336,17 @@ private:
 
   /// The smaller one first; last where it reverses or, if `down` is given, where that holds.
   void putInOrder(OpBuilder &b, Value &x, Value &y, bool reverses, Value down) {
+    if (!down) {
+      Value smaller = arith::MinSIOp::create(b, loc, x, y);
+      Value larger = arith::MaxSIOp::create(b, loc, x, y);
+      x = reverses ? larger : smaller;
+      y = reverses ? smaller : larger;
+      return;
+    }
     auto order = reverses ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt;
     Value swaps = arith::CmpIOp::create(b, loc, order, x, y);
     // Equal elements may swap where it goes downwards, which changes nothing: they have equal bits.
-    if (down)
-      swaps = arith::XOrIOp::create(b, loc, swaps, down);
+    swaps = arith::XOrIOp::create(b, loc, swaps, down);
     Value smaller = arith::SelectOp::create(b, loc, swaps, y, x);
     y = arith::SelectOp::create(b, loc, swaps, x, y);
     x = smaller;

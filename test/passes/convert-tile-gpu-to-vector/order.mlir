@@ -59,10 +59,12 @@ tile.kernel @reduce
 // CHECK: scf.if %[[WORKS]]
 // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
 // CHECK-NOT: llvm.load
-// CHECK: %[[ABOVE:.*]] = arith.cmpi sgt, %[[X:.*]], %[[Y:.*]] : i32
-// CHECK-NEXT: %[[LOW:.*]] = arith.select %[[ABOVE]], %[[Y]], %[[X]] : i32
-// CHECK-NEXT: %[[HIGH:.*]] = arith.select %[[ABOVE]], %[[X]], %[[Y]] : i32
-// CHECK: arith.cmpi slt
+// CHECK: %[[LOW:.*]] = arith.minsi %[[A:.*]], %[[B:.*]] : i32
+// CHECK-NEXT: %[[HIGH:.*]] = arith.maxsi %[[A]], %[[B]] : i32
+// CHECK-NEXT: %[[LAST:.*]] = arith.minsi %[[C:.*]], %[[D:.*]] : i32
+// CHECK-NEXT: %[[FIRST:.*]] = arith.maxsi %[[C]], %[[D]] : i32
+// CHECK: arith.minsi %[[LOW]], %[[FIRST]] : i32
+// CHECK: arith.minsi %[[HIGH]], %[[LAST]] : i32
 // CHECK-COUNT-12: arith.xori %{{.*}}, %{{.*}} : i1
 // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>
 // CHECK: nvvm.bar.warp.sync
@@ -110,14 +112,14 @@ tile.kernel @sort
 // CHECK-NEXT: nvvm.barrier
 // CHECK: arith.andi %{{.*}}, %[[DOWN]]
 // CHECK-COUNT-16: llvm.load
-// CHECK-COUNT-32: arith.cmpi sgt
+// CHECK-COUNT-32: arith.minsi
 // CHECK-COUNT-16: llvm.store
 // CHECK: nvvm.barrier
 // CHECK: arith.andi %{{.*}}, %[[DOWN]]
 // CHECK-COUNT-4: llvm.load %{{.*}} -> vector<4xi32>
-// CHECK-COUNT-32: arith.cmpi sgt
+// CHECK-COUNT-32: arith.minsi
 // CHECK-COUNT-4: llvm.store
-// CHECK-NOT: arith.cmpi sgt
+// CHECK-NOT: arith.minsi
 // CHECK: nvvm.barrier
 tile.kernel @long
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []

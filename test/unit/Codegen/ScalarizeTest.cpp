@@ -69,6 +69,18 @@ TEST(ScalarizeTiles, LeavesElementsAlone) {
   EXPECT_EQ(result.find("tile.elements"), std::string::npos) << result;
 }
 
+TEST(ScalarizeTiles, LeavesNoJoinsOfPieces) {
+  std::string result = scalarize(R"(
+define <2 x half> @f(<2 x half> %a, <2 x half> %b) {
+  %ab = shufflevector <2 x half> %a, <2 x half> %b, <4 x i32> <i32 0, i32 1, i32 2, i32 3>
+  %sum = fadd <4 x half> %ab, %ab
+  %x = shufflevector <4 x half> %sum, <4 x half> poison, <2 x i32> <i32 2, i32 3>
+  ret <2 x half> %x
+})");
+  EXPECT_NE(result.find("fadd <2 x half> %b, %b"), std::string::npos) << result;
+  EXPECT_EQ(result.find("<4 x half>"), std::string::npos) << result;
+}
+
 TEST(ScalarizeTiles, GivesWholeVectorsBack) {
   // One is needed in the middle of the chain, one twice by the same operation.
   std::string result = scalarize(R"(
