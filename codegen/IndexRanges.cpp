@@ -25,9 +25,13 @@ ConstantRange IndexRanges::get(Value *value, unsigned depth) {
   constexpr unsigned deepest = 16;
   // Of two numbers that may be any the one that is taken may be any: sorting networks of 64 bits
   // consist of these, and scalar evolution takes long for each.
-  if (auto *select = dyn_cast<SelectInst>(value);
-      select && depth < deepest && get(select->getTrueValue(), depth + 1).isFullSet() &&
-      get(select->getFalseValue(), depth + 1).isFullSet()) {
+  auto mayBeAny = [&](Value *one, Value *other) {
+    return depth < deepest && get(one, depth + 1).isFullSet() && get(other, depth + 1).isFullSet();
+  };
+  auto *select = dyn_cast<SelectInst>(value);
+  auto *extreme = dyn_cast<MinMaxIntrinsic>(value);
+  if ((select && mayBeAny(select->getTrueValue(), select->getFalseValue())) ||
+      (extreme && mayBeAny(extreme->getLHS(), extreme->getRHS()))) {
     known.insert({value, range});
     return range;
   }

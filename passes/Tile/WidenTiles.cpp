@@ -57,16 +57,6 @@ static std::string analyze(Widening &widening, KernelOp kernel, const Move &move
                      : widening.analyzePrograms(number);
 }
 
-/// Why the kernel cannot be widened so; leaves it alone.
-static std::string whyNot(KernelOp kernel, const Move &move) {
-  for (unsigned number : move.numbers) {
-    Widening widening(kernel, 2);
-    if (std::string why = analyze(widening, kernel, move, number); !why.empty())
-      return why;
-  }
-  return "";
-}
-
 /// Whether a product of a loop is smaller than what instructions and copies are made for: so many
 /// rows and columns that shared memory delivers them in the time that it takes to multiply them,
 /// and terms of as many bytes as a row of shared memory has that is swizzled.
@@ -163,15 +153,14 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
     KernelOp next;
     // What is impossible, or does not fit, stays so when other tiles are longer.
     llvm::erase_if(moves, [&](const Move &move) {
-      std::string why = hasRoom(current, move) ? whyNot(current, move)
-                                               : "the tiles of its products are long enough";
+      KernelOp candidate;
+      std::string why = "the tiles of its products are long enough";
+      if (hasRoom(current, move))
+        why = widen(candidate = copy(current), move, 2);
       if (reason.empty())
         reason = why;
-      if (!why.empty())
-        return true;
-      KernelOp candidate = copy(current);
       cost::CostEstimate made;
-      bool possible = widen(candidate, move, 2).empty() && growsShort(current, candidate);
+      bool possible = why.empty() && growsShort(current, candidate);
       if (possible && !first)
         best = (first = estimate(kernel))->milliseconds;
       if (possible)
