@@ -98,6 +98,11 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
       auto one = scf::IfOp::create(rewriter, loc, equals(rewriter, loc, thread, consumers),
                                    /*withElseRegion=*/false);
       rewriter.inlineBlockBefore(&op.getProducer().front(), one.thenYield());
+      // ptxas takes what a lone thread computes for uniform, and copies by TMA read uniform
+      // registers. LLVM would join this branch with the test of a loop behind it, where ptxas no
+      // longer sees that the thread is alone and asks each copy's operands from all lanes in turn.
+      rewriter.setInsertionPointToStart(one.thenBlock());
+      NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, 1));
       rewriter.setInsertionPointAfter(one);
     }
     // Barriers of a cluster count all threads: of parts that share their states, the producer's
