@@ -23,6 +23,7 @@
 #include "passes/TileGPU/ProducerDigits.h"
 #include "passes/TileGPU/ProducerSlice.h"
 #include "passes/TileGPU/RingGroups.h"
+#include "passes/TileGPU/Schedule/Staging.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/SharedPlan.h"
 
@@ -479,12 +480,25 @@ private:
       if (isa<WgmmaOp>(op) || op->getNumRegions())
         break;
       if (auto alloc = dyn_cast<LocalAllocOp>(op); alloc && isReadByWgmma(alloc.getResult()))
-        return op;
+        return findLastProductUnder(op);
       if (auto load = dyn_cast<LocalLoadOp>(op);
           load && isa_and_nonnull<TmaFetchOp, RingWaitOp>(load.getSource().getDefiningOp()))
         other = op;
     }
     return other;
+  }
+
+  /// The last of the products that follow `alloc` and do not read its tile: its fence stands behind
+  /// them. `alloc` itself if there is none.
+  static Operation *findLastProductUnder(Operation *alloc) {
+    Operation *last = alloc;
+    for (Operation *op = alloc->getNextNode(); op; op = op->getNextNode()) {
+      if (isa<WgmmaOp>(op) && !needs(op, alloc))
+        last = op;
+      else if (!isMemoryEffectFree(op) || op->getNumRegions())
+        break;
+    }
+    return last;
   }
 
   /// True if what stands between the last ordinary load from a slot and its release fences the one

@@ -42,14 +42,35 @@ struct LowerLocalAlloc : OpConversionPattern<LocalAllocOp> {
     // Ordinary stores and wgmma reach shared memory by different ways; the block's barrier alone
     // does not order them.
     // The fence is each thread's own, ahead of the barrier that tile-gpu-insert-barriers puts
-    // before the product.
-    if (forWgmma)
+    // before the product. It waits for the stores, so what multiplies something else goes ahead.
+    if (forWgmma) {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPoint(findFencePlace(op));
       fenceAsyncProxy(rewriter, op.getLoc());
+    }
     rewriter.replaceOp(op, base);
     return success();
   }
 
 private:
+  /// Behind the products that follow and do not read the tile: ahead of what else has an effect.
+  static Operation *findFencePlace(LocalAllocOp op) {
+    auto readsTile = [&](Value memory) {
+      while (auto view = memory.getDefiningOp<MemDescPermuteOp>())
+        memory = view.getSource();
+      return memory == op.getResult() || memory.getDefiningOp<MemDescJoinOp>();
+    };
+    Operation *place = op->getNextNode();
+    for (Operation *next = place; next; next = next->getNextNode()) {
+      if (auto product = dyn_cast<WgmmaOp>(next);
+          product && !readsTile(product.getA()) && !readsTile(product.getB()))
+        place = next->getNextNode();
+      else if (!isMemoryEffectFree(next) || next->getNumRegions())
+        break;
+    }
+    return place;
+  }
+
   /// The place of this trip, of two from `base` on. Which one it is stands in a local variable, the
   /// distance from `base` in bytes, which LLVM turns into a register.
   static Value alternate(OpBuilder &builder, LocalAllocOp op, Value base) {

@@ -6,16 +6,15 @@
 // the next product. Gradients of attention have five products in a loop:
 //
 //   read statistics; s = q·k in flight; dp = do·v in flight
-//   wait for s;  p = f(s);       dv += p·do in flight
-//   wait for dp; ds = g(p, dp);  dq = ds·k in flight; dk += ds·q in flight
+//   wait for s;  p = f(s)
+//   wait for dp; ds = g(p, dp), stored; dv += p·do in flight
+//   all have stored; dq = ds·k in flight; dk += ds·q in flight
 //   wait for dq; add dq to memory; wait for the rest
-//
-// Where registers are short (tile-gpu-schedule-loops), p·do follows ds·k: until then p is needed as
-// it was computed, and would be in registers twice.
 //
 // Source: FlashAttention-3, arXiv 2407.08608, whose backward pass has this order.
 #include "passes/TileGPU/Schedule/IssueOrder.h"
 #include "passes/Analysis/ConstantMemory.h"
+#include "passes/TileGPU/Schedule/Staging.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -182,6 +181,19 @@ private:
       op->moveBefore(&body, body.begin());
   }
 
+  /// True if the operand of the product of order `i` is a copy of a tile of which the next product
+  /// needs something else. Then it is issued right ahead of that product, when the tile is no
+  /// longer needed: what is stored for the next one is stored as early as can be, tensor cores are
+  /// busy until all warps have stored it, and the tile and its copy are not in registers at once.
+  bool waitsForTile(size_t i, ArrayRef<Operation *> conversions) {
+    if (conversions.empty() || i + 1 == products.size() || needs(products[i + 1], products[i]))
+      return false;
+    Operation *tile = conversions.back()->getOperand(0).getDefiningOp();
+    return tile && llvm::any_of(tile->getUsers(), [&](Operation *user) {
+             return user != conversions.back() && needs(products[i + 1], user);
+           });
+  }
+
   /// Moves each product to behind the one before it or the last operation that it needs. What
   /// converts its operand stands right ahead of it: as soon as can be, and both copies of a tile
   /// are in registers for as short as can be.
@@ -192,6 +204,8 @@ private:
       SmallVector<Value> needed(products[i]->getOperands());
       if (!conversions.empty())
         needed.front() = conversions.back()->getOperand(0);
+      if (waitsForTile(i, conversions))
+        llvm::append_range(needed, products[i + 1]->getOperands());
       for (Value operand : needed)
         if (Operation *def = operand.getDefiningOp();
             def && def->getBlock() == &body && last->isBeforeInBlock(def))

@@ -49,10 +49,6 @@ constexpr int64_t mostRegistersOfFactors = 16;
 /// products have left few free.
 constexpr int64_t mostRegistersOfVectors = 32;
 
-/// Registers of a thread that a product's operand may take beside the tile that it is converted
-/// from, where products leave few free.
-constexpr int64_t mostRegistersOfCopies = 16;
-
 /// Why the products of a trip must be waited for one by one; empty if they may be in flight.
 std::string whyNotInFlight(const LoopSchedule &schedule, Block &body) {
   for (WgmmaOp product : schedule.products) {
@@ -77,42 +73,12 @@ void stage(LoopSchedule &schedule, const Staging &staging, Consumers consumers) 
       staging.factorRegisters <= mostRegistersOfFactors && consumers.arePair();
 }
 
-/// The product of `order` behind which `product` is better issued, as the tile that its operand is
-/// converted from then is no longer needed: the first one that needs what other products make of
-/// that tile. Null if it may be issued as early as can be.
-WgmmaOp findLaterPlace(WgmmaOp product, ArrayRef<WgmmaOp> order) {
-  SmallVector<Operation *> conversions = findConversions(product);
-  auto operand = dyn_cast<RankedTensorType>(product.getA().getType());
-  if (conversions.empty() || !product->hasOneUse() || !isa<scf::YieldOp>(*product->user_begin()) ||
-      getLayout(operand).getNumRegisters() * operand.getElementTypeBitWidth() / 32 <=
-          mostRegistersOfCopies)
-    return {};
-  Operation *tile = conversions.back()->getOperand(0).getDefiningOp();
-  for (WgmmaOp other : order)
-    if (tile && other != product && product->getBlock() == other->getBlock() &&
-        llvm::any_of(tile->getUsers(), [&](Operation *user) {
-          return user != conversions.back() && needs(other, user) &&
-                 llvm::any_of(order, [&](WgmmaOp result) {
-                   return result != other && needs(user, result) && !needs(product, result);
-                 });
-        }))
-      return other;
-  return {};
-}
-
-/// Issues each product as early as it can be; where registers are short, one whose operand is a
-/// copy only when the tile is no longer needed.
+/// Issues each product as early as it can be.
 void issueEarly(LoopSchedule &schedule, Block &body) {
   SmallVector<WgmmaOp> order = findIndependent(body);
   for (WgmmaOp product : schedule.products)
     if (!llvm::is_contained(order, product))
       order.push_back(product);
-  if (countProductRegisters(body) > manyProductRegisters)
-    for (WgmmaOp product : schedule.products)
-      if (WgmmaOp later = findLaterPlace(product, order)) {
-        llvm::erase(order, product);
-        order.insert(std::next(llvm::find(order, later)), product);
-      }
   for (auto [i, product] : llvm::enumerate(order))
     schedule.placeOf(product) = {0, int64_t(i), 0};
   int64_t registers = countVectorRegisters(body);

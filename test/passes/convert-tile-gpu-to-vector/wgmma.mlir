@@ -40,6 +40,33 @@ tile.kernel @plain params [#tile.param<"x", scalar, align = 1>] dims [] constexp
     %d = tile_gpu.wgmma %ma, %mb, %c : !tile_gpu.memdesc<64x32xf16, #sa>, !tile_gpu.memdesc<32x8xf16, #sb>, tensor<64x8xf32, #acc>
     tile.return
   }
+
+// What is stored is fenced behind the product that does not read it, ahead of the barrier.
+// CHECK-LABEL: func.func @under
+// CHECK: nvvm.barrier
+// CHECK: wgmma.mma_async
+// CHECK: llvm.store
+// CHECK-NOT: nvvm.fence.proxy
+// CHECK: wgmma.mma_async
+// CHECK: nvvm.fence.proxy
+// CHECK-NEXT: nvvm.barrier
+// CHECK: wgmma.mma_async
+tile.kernel @under params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
+  ^bb0(%x: f16):
+    tile.yield
+  } body {
+  ^bb0(%x: f16):
+    %a = tensor.splat %x : tensor<64x32xf16, #ra>
+    %b = tensor.splat %x : tensor<32x8xf16, #rb>
+    %c = arith.constant dense<0.0> : tensor<64x8xf32, #acc>
+    %ma = tile_gpu.local_alloc %a : tensor<64x32xf16, #ra> -> !tile_gpu.memdesc<64x32xf16, #sa>
+    %mb = tile_gpu.local_alloc %b : tensor<32x8xf16, #rb> -> !tile_gpu.memdesc<32x8xf16, #sb>
+    %d = tile_gpu.wgmma %ma, %mb, %c : !tile_gpu.memdesc<64x32xf16, #sa>, !tile_gpu.memdesc<32x8xf16, #sb>, tensor<64x8xf32, #acc>
+    %mc = tile_gpu.local_alloc %b : tensor<32x8xf16, #rb> -> !tile_gpu.memdesc<32x8xf16, #sb>
+    %e = tile_gpu.wgmma %ma, %mb, %d async : !tile_gpu.memdesc<64x32xf16, #sa>, !tile_gpu.memdesc<32x8xf16, #sb>, tensor<64x8xf32, #acc>
+    %f = tile_gpu.wgmma %ma, %mc, %e async : !tile_gpu.memdesc<64x32xf16, #sa>, !tile_gpu.memdesc<32x8xf16, #sb>, tensor<64x8xf32, #acc>
+    tile.return
+  }
 }
 
 // -----
