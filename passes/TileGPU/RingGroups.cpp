@@ -50,6 +50,7 @@ public:
   SmallVector<RingGroup> run() {
     collectGroups();
     joinVectors();
+    joinHeld();
     return std::move(groups);
   }
 
@@ -122,6 +123,49 @@ private:
       groups.erase(groups.begin() + i);
       i = 0;
     }
+  }
+
+  /// Vectors that are read while a tile's slot is held come with that tile: one wait and one
+  /// release for both, as of the statistics of gradients, which meet the result of the tile's
+  /// product.
+  void joinHeld() {
+    for (size_t i = 0; i < groups.size();) {
+      bool vectors =
+          isa<LocalLoadOp>(groups[i].firstUser) && llvm::all_of(groups[i].fetches, isVector);
+      auto *tile = vectors ? llvm::find_if(groups,
+                                           [&](const RingGroup &other) {
+                                             return holdsThroughout(other, groups[i]);
+                                           })
+                           : groups.end();
+      if (tile == groups.end()) {
+        ++i;
+        continue;
+      }
+      tile->fetches.append(groups[i].fetches);
+      llvm::sort(tile->fetches, [](TmaFetchOp a, TmaFetchOp b) { return a->isBeforeInBlock(b); });
+      tile->perWarp = true;
+      groups.erase(groups.begin() + i);
+    }
+  }
+
+  /// Waits for products of one block from `begin` to `end`.
+  static int64_t countWaits(Operation *begin, Operation *end) {
+    int64_t waits = 0;
+    for (Operation *op = begin; op && op != end; op = op->getNextNode())
+      waits += isa<WgmmaWaitOp>(op);
+    return waits;
+  }
+
+  /// True if the slot of `tile` is taken before the vectors' first read, and not given back before
+  /// their last one. Vectors that are read behind a second product's wait keep their own: it holds
+  /// that wait in its place (waitAhead).
+  static bool holdsThroughout(const RingGroup &tile, const RingGroup &vectors) {
+    TmaFetchOp fetch = tile.fetches.front(), vector = vectors.fetches.front();
+    return fetch->getBlock() == vector->getBlock() && tile.requested == vectors.requested &&
+           !llvm::all_of(tile.fetches, isVector) && llvm::none_of(tile.fetches, isNumbered) &&
+           tile.firstUser->isBeforeInBlock(vectors.firstUser) &&
+           countWaits(tile.firstUser, vectors.firstUser) <= 1 &&
+           vectors.lastUser->isBeforeInBlock(tile.lastUser);
   }
 
   /// True for a fetch whose ring is not its own alone.

@@ -37,8 +37,8 @@
 !v128 = !tile_gpu.memdesc<128xf32, #tile_gpu.shared<order = [0], swizzle = 0>>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// 64 queries: there is room, and the third product is issued as soon as p is there, its conversion
-// ahead of it. Vectors come before the products.
+// 64 queries: there is room, and vectors come before the products. The third product, whose operand
+// is a copy of p, is issued behind the store of what else is made of p.
 // SCHEDULE-LABEL: tile.kernel @roomy
 // SCHEDULE: [(stage = 0, order = 0, flight = 0), (stage = 0, order = 1, flight = 0), (stage = 0, order = 2, flight = 0), (stage = 0, order = 3, flight = 0), (stage = 0, order = 4, flight = 0)], vectors_first
 // CHECK-LABEL: tile.kernel @roomy
@@ -48,10 +48,11 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK:   tile_gpu.wgmma {{.*}} async
 // CHECK:   tile_gpu.wgmma {{.*}} async
 // CHECK:   %[[P:.*]] = math.exp2
-// CHECK-NEXT: %[[P16:.*]] = arith.truncf %[[P]]
-// CHECK-NEXT: tile_gpu.wgmma %[[P16]], {{.*}} async
 // CHECK:   tile_gpu.wgmma_wait
 // CHECK:   arith.mulf %[[P]]
+// CHECK:   tile_gpu.local_alloc
+// CHECK:   %[[P16:.*]] = arith.truncf %[[P]]
+// CHECK-NEXT: tile_gpu.wgmma %[[P16]], {{.*}} async
 tile.kernel @roomy params [#tile.param<"q", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %w: !tile.ptr<f32>, %n: index):
     tile.yield
@@ -95,10 +96,9 @@ tile.kernel @roomy params [#tile.param<"q", in, align = 16>, #tile.param<"w", in
     tile.return
   }
 
-// 128 queries: p in f32 and in f16, beside dp and the sums, would be more than there is. The third
-// product follows the one that needs what p is multiplied by, its conversion between them.
+// 128 queries: no room for vectors ahead of the products, each is read where it is used.
 // SCHEDULE-LABEL: tile.kernel @crowded
-// SCHEDULE: [(stage = 0, order = 0, flight = 0), (stage = 0, order = 1, flight = 0), (stage = 0, order = 3, flight = 0), (stage = 0, order = 2, flight = 0), (stage = 0, order = 4, flight = 0)]>
+// SCHEDULE: [(stage = 0, order = 0, flight = 0), (stage = 0, order = 1, flight = 0), (stage = 0, order = 2, flight = 0), (stage = 0, order = 3, flight = 0), (stage = 0, order = 4, flight = 0)]>
 // CHECK-LABEL: tile.kernel @crowded
 // CHECK: scf.for
 // CHECK:   %[[S:.*]] = tile_gpu.wgmma {{.*}} async
@@ -110,22 +110,30 @@ tile.kernel @roomy params [#tile.param<"q", in, align = 16>, #tile.param<"w", in
 // CHECK:   tile_gpu.wgmma_wait %[[D]] {pending = 0 : i64}
 // CHECK:   arith.mulf %[[P]]
 // CHECK:   tile_gpu.local_alloc
-// CHECK:   %[[DQ:.*]] = tile_gpu.wgmma {{.*}} async
-// CHECK-NEXT: %[[P16:.*]] = arith.truncf %[[P]]
+// CHECK:   %[[P16:.*]] = arith.truncf %[[P]]
 // CHECK-NEXT: %[[GV:.*]] = tile_gpu.wgmma %[[P16]], {{.*}} async
+// CHECK-NEXT: %[[DQ:.*]] = tile_gpu.wgmma {{.*}} async
 // CHECK-NEXT: %[[GK:.*]] = tile_gpu.wgmma {{.*}} async
-// CHECK-NEXT: tile_gpu.wgmma_wait %[[DQ]] {pending = 2 : i64}
+// CHECK-NEXT: tile_gpu.wgmma_wait %[[DQ]] {pending = 1 : i64}
 // CHECK:   tile_gpu.wgmma_wait %[[GV]] {pending = 1 : i64}
 // CHECK:   tile_gpu.wgmma_wait %[[GK]] {pending = 0 : i64}
 
-// The slots of the vectors go back behind what is computed with them: the loads may be made one by
-// one till then.
+// The vector that meets the first product's result comes with the product's operand, which is held
+// beyond that. The one that is read behind a second wait has a ring of its own; its slot goes back
+// behind what is computed with it, as the loads may be made one by one till then, and behind the
+// product ahead of the fence.
 // RINGS-LABEL: tile.kernel @crowded
+// RINGS: %[[TILE:.*]] = tile_gpu.ring per_warp : <8, <128x64xf16, {{.*}}>>, <128xf32, {{.*}}>>>
+// RINGS: %[[OWN:.*]] = tile_gpu.ring per_warp : <8, <128xf32, {{[^,]*}}, {{[^,]*}}>>>
 // RINGS: consumer
 // RINGS:   scf.for
+// RINGS:   %[[X:.*]]:2 = tile_gpu.ring_wait %[[TILE]]
+// RINGS:   tile_gpu.local_load %[[X]]#1
 // RINGS-NOT: tile_gpu.ring_release
 // RINGS:   tile_gpu.local_alloc
-// RINGS-NEXT: tile_gpu.ring_release {{.*}}fenced
+// RINGS:   tile_gpu.wgmma
+// RINGS-NEXT: tile_gpu.ring_release %[[OWN]] {tile_gpu.fenced}
+// RINGS:   tile_gpu.ring_release %[[TILE]] {tile_gpu.fenced}
 tile.kernel @crowded params [#tile.param<"q", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %w: !tile.ptr<f32>, %n: index):
     tile.yield

@@ -11,27 +11,26 @@
 !p = tensor<64x64xf16, #acc>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
-// A vector that is read right before the first product comes with its operand; what is stored for
-// the second product has fenced its read when the slot goes back. One that is read later has a ring
-// of its own, whose release waits for the same fence.
+// A vector that is read right before the first product comes with its operand, and so does one that
+// is read while that is held; what is stored for the second product has fenced both reads when the
+// slot goes back.
 // CHECK-LABEL: tile.kernel @vectors
-// CHECK-DAG: %[[FIRST:.*]] = tile_gpu.ring per_warp : <{{[0-9]+}}, <64x64xf16, {{.*}}>>, <64xf32, {{.*}}>>>
-// CHECK-DAG: %[[LATER:.*]] = tile_gpu.ring per_warp : <{{[0-9]+}}, <64xf32, {{[^,]*}}, {{[^,]*}}>>>
+// CHECK: %[[RING:.*]] = tile_gpu.ring per_warp : <{{[0-9]+}}, <64x64xf16, {{.*}}>>, <64xf32, {{.*}}>>, <64xf32, {{.*}}>>>
+// CHECK-NOT: tile_gpu.ring
 // CHECK: producer
-// CHECK:   %[[T:.*]]:2, %[[FULL:.*]] = tile_gpu.ring_acquire %[[FIRST]]
+// CHECK:   %[[T:.*]]:3, %[[FULL:.*]] = tile_gpu.ring_acquire %[[RING]]
 // CHECK-NEXT: tile_gpu.tma_load {{.*}} into %[[T]]#0, %[[FULL]]
 // CHECK-NEXT: tile_gpu.tma_load {{.*}} into %[[T]]#1, %[[FULL]]
+// CHECK-NEXT: tile_gpu.tma_load {{.*}} into %[[T]]#2, %[[FULL]]
 // CHECK: consumer
-// CHECK:   tile_gpu.ring_wait %[[FIRST]]
+// CHECK:   %[[X:.*]]:3 = tile_gpu.ring_wait %[[RING]]
 // CHECK-NEXT: tile_gpu.memdesc_permute
-// CHECK-NEXT: tile_gpu.local_load
+// CHECK-NEXT: tile_gpu.local_load %[[X]]#1
 // CHECK:   tile_gpu.wgmma
-// CHECK:   tile_gpu.ring_wait %[[LATER]]
-// CHECK-NEXT: tile_gpu.local_load
+// CHECK:   tile_gpu.local_load %[[X]]#2
 // CHECK:   tile_gpu.local_alloc
-// CHECK-NEXT: tile_gpu.ring_release %[[LATER]] {tile_gpu.fenced}
 // CHECK:   tile_gpu.wgmma
-// CHECK-NEXT: tile_gpu.ring_release %[[FIRST]] {tile_gpu.fenced}
+// CHECK-NEXT: tile_gpu.ring_release %[[RING]] {tile_gpu.fenced}
 tile.kernel @vectors params [#tile.param<"q", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs []
   attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %w: !tile.ptr<f32>, %n: index):
