@@ -23,7 +23,6 @@
 #include "passes/TileGPU/ProducerDigits.h"
 #include "passes/TileGPU/ProducerSlice.h"
 #include "passes/TileGPU/RingGroups.h"
-#include "passes/TileGPU/Schedule/Staging.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/SharedPlan.h"
 
@@ -480,7 +479,7 @@ private:
       if (isa<WgmmaOp>(op) || op->getNumRegions())
         break;
       if (auto alloc = dyn_cast<LocalAllocOp>(op); alloc && isReadByWgmma(alloc.getResult()))
-        return findLastProductUnder(op);
+        return findLastProductUnder(alloc);
       if (auto load = dyn_cast<LocalLoadOp>(op);
           load && isa_and_nonnull<TmaFetchOp, RingWaitOp>(load.getSource().getDefiningOp()))
         other = op;
@@ -490,10 +489,12 @@ private:
 
   /// The last of the products that follow `alloc` and do not read its tile: its fence stands behind
   /// them. `alloc` itself if there is none.
-  static Operation *findLastProductUnder(Operation *alloc) {
+  static Operation *findLastProductUnder(LocalAllocOp alloc) {
+    SmallVector<Operation *> readers, views;
+    collectUsers(alloc.getResult(), readers, views);
     Operation *last = alloc;
     for (Operation *op = alloc->getNextNode(); op; op = op->getNextNode()) {
-      if (isa<WgmmaOp>(op) && !needs(op, alloc))
+      if (isa<WgmmaOp>(op) && !llvm::is_contained(readers, op))
         last = op;
       else if (!isMemoryEffectFree(op) || op->getNumRegions())
         break;
