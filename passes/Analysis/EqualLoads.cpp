@@ -1,6 +1,8 @@
 // Which loads may take the value of another one: by their positions and their padding.
 #include "passes/Analysis/EqualLoads.h"
 
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/ADT/Hashing.h"
 #include "llvm/ADT/STLExtras.h"
 
 #include <functional>
@@ -45,6 +47,34 @@ static bool hidesPadding(LoadOp load, Value value, unsigned depth = 0) {
 
 bool areAtSamePlace(LoadOp a, LoadOp b, llvm::function_ref<bool(Value, Value)> isSame) {
   return arePositionsEqual(a, b, isSame);
+}
+
+/// Of how a value is computed, the counter of `loop` being any loop's. What is computed in many
+/// steps is itself alone.
+static size_t hashValue(Value value, Operation *loop, unsigned depth = 0) {
+  constexpr unsigned deepest = 6;
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    return argument.getOwner()->getParentOp() == loop
+               ? size_t(llvm::hash_value(argument.getArgNumber()))
+               : size_t(llvm::hash_value(value.getAsOpaquePointer()));
+  Operation *op = value.getDefiningOp();
+  if (depth == deepest || op->getNumRegions() || !isMemoryEffectFree(op))
+    return llvm::hash_value(value.getAsOpaquePointer());
+  size_t hash = llvm::hash_combine(op->getName().getStringRef(), op->getAttrDictionary(),
+                                   cast<OpResult>(value).getResultNumber());
+  for (Value operand : op->getOperands())
+    hash = llvm::hash_combine(hash, hashValue(operand, loop, depth + 1));
+  return hash;
+}
+
+size_t hashPlace(LoadOp load) {
+  Operation *loop = load->getParentOp();
+  size_t hash = llvm::hash_combine(hashValue(load.getView(), loop), load.getSizes(),
+                                   load.getSteps(), load.getHasEnd());
+  for (ValueRange values : {ValueRange(load.getStarts()), ValueRange(load.getEnds())})
+    for (Value value : values)
+      hash = llvm::hash_combine(hash, hashValue(value, loop));
+  return hash;
 }
 
 bool hidesPadding(LoadOp load) { return hidesPadding(load, load.getResult()); }

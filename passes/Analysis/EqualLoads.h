@@ -14,6 +14,10 @@ bool areAtSamePlace(
       return a == b;
     });
 
+/// Of how a load's view and places are computed, a loop's counter being any loop's: equal where two
+/// loads of a block find the same, or two loops in the same trip, before equal values are one.
+size_t hashPlace(LoadOp load);
+
 /// True if what is computed from `load` is not seen where it finds no element.
 bool hidesPadding(LoadOp load);
 

@@ -93,28 +93,6 @@ RowStart getRowStart(ViewOp view, IndexEvaluation &values) {
   return start;
 }
 
-/// Of how a value is computed, a loop's counter being any loop's.
-size_t hashValue(Value value, unsigned depth = 0) {
-  constexpr unsigned deepest = 6;
-  Operation *op = value.getDefiningOp();
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    return llvm::hash_combine(argument.getArgNumber(),
-                              isa<scf::ForOp>(argument.getOwner()->getParentOp()));
-  size_t hash = llvm::hash_combine(op->getName().getStringRef(), op->getAttrDictionary(),
-                                   cast<OpResult>(value).getResultNumber());
-  if (depth < deepest && op->getNumRegions() == 0)
-    for (Value operand : op->getOperands())
-      hash = llvm::hash_combine(hash, hashValue(operand, depth + 1));
-  return hash;
-}
-
-size_t hashPlace(LoadOp load) {
-  size_t hash = hashValue(load.getView());
-  for (Value start : load.getStarts())
-    hash = llvm::hash_combine(hash, hashValue(start));
-  return hash;
-}
-
 class Counter {
 public:
   Counter(KernelOp kernel, const Extents &extents, const TargetLimits &limits)

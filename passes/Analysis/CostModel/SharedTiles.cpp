@@ -4,6 +4,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
+#include "passes/Analysis/EqualLoads.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/LaunchFit.h"
@@ -362,6 +363,22 @@ private:
     return tile;
   }
 
+  /// The tile of an equal load of the block, which is one with it when equal values are: of memory
+  /// that nothing writes.
+  template <typename Op> SharedTile *findSame(Op op, SharedTile::Use use) {
+    if constexpr (std::is_same_v<Op, LoadOp>) {
+      ViewOp root = findRoot(op.getView());
+      auto base = root ? dyn_cast<BlockArgument>(root.getBase()) : BlockArgument();
+      if (!base || op.getMask() || kernel.getParam(base.getArgNumber()).getAccess() != Access::In)
+        return nullptr;
+      size_t key = llvm::hash_combine(hashPlace(op), op.getType(), op->getBlock());
+      auto [known, isNew] = loads.try_emplace(key, found.tiles.size());
+      if (!isNew && found.tiles[known->second].use == use)
+        return &found.tiles[known->second];
+    }
+    return nullptr;
+  }
+
   template <typename Op> void visitLoad(Op op) {
     Value value = op.getResult();
     RankedTensorType type = getTile(value);
@@ -383,6 +400,10 @@ private:
       use = SharedTile::Use::Vector;
     else
       return;
+    if (SharedTile *same = findSame(op, use)) {
+      same->end = std::max(same->end, getLastUse(value, op->getBlock()));
+      return;
+    }
     SharedTile &tile = add(use, op, getBytes(type));
     tile.end = std::max(tile.end, getLastUse(value, op->getBlock()));
     if (use == SharedTile::Use::Operand) {
@@ -637,7 +658,8 @@ private:
   llvm::DenseMap<Operation *, int> loops;            // looked up only
   llvm::DenseMap<Value, int> sources;                // of computed operands; looked up only
   llvm::DenseSet<Value> results;                     // looked up only
-  llvm::DenseSet<Value> parts;                       // of tiles; looked up only
+  llvm::DenseMap<size_t, size_t> loads; ///< places of tiles, by what finds them; looked up only
+  llvm::DenseSet<Value> parts;          // of tiles; looked up only
   bool multiplies = false;
 };
 
