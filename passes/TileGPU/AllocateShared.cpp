@@ -50,6 +50,10 @@ struct Request : PlacedBytes {
     alignment = need.alignment;
     persistent = need.use == SharedUse::Persistent;
     isScratch = need.use == SharedUse::ScratchBlock;
+    // Of what warps leave each other none is read more than this at once.
+    constexpr int64_t widest = 16;
+    if (isa<ReduceOp, ArgReduceOp, JoinWarpsOp>(op))
+      alignment = std::min(alignment, widest);
   }
 };
 

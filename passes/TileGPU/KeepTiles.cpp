@@ -174,9 +174,10 @@ static KeptTrips chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTar
       getTileRegisters(kernel, warps) + countUnevenRegisters(kernel, warps) + otherRegisters;
   for (const Kept &each : rows.tiles)
     need.tripBytes += each.bytes;
-  need.fixedBytes = int64_t(llvm::alignTo(
-      std::max(planBytesBesideFetches(kernel).value_or(0), int64_t(reservesWords(kernel))),
-      sharedPage));
+  need.fixedBytes =
+      int64_t(llvm::alignTo(std::max(planBytesBesideFetches(kernel).value_or(0),
+                                     reservesWords(kernel) ? reservedBytes : int64_t(0)),
+                            sharedLine));
   need.trips = getExpectedTrips(rows.loops.front(), rows.step);
   need.mostTrips = getMostTrips(rows);
   need.programs = countPrograms(kernel, card).all;

@@ -19,8 +19,8 @@ struct SharedLifetime {
 mlir::FailureOr<llvm::SmallVector<SharedLifetime>> getSharedLifetimes(KernelOp kernel);
 
 /// True for a kernel without products that reduces or scans tiles, or asks atomics for old values:
-/// it has a page of shared memory for the words that warps leave each other. Before layouts are
-/// known nobody can tell whether warps share rows; a page costs no block.
+/// it has a few lines of shared memory for the words that warps leave each other. Before layouts
+/// are known nobody can tell whether warps share rows.
 bool reservesWords(KernelOp kernel);
 
 /// True for a store by TMA that no loop repeats: its staging memory is its own from there to the

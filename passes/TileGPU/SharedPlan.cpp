@@ -88,14 +88,14 @@ int64_t placeBlock(llvm::ArrayRef<PlacedBytes *> requests, int64_t limit, bool r
   if (reservesWords) { // beside all else, if there is room
     llvm::SmallVector<PlacedBytes *> others(requests);
     llvm::erase_if(others, [](PlacedBytes *each) { return isWords(*each); });
-    total = place(others) + sharedPage;
+    total = int64_t(llvm::alignTo(place(others), sharedLine)) + reservedBytes;
   }
   int64_t least = total > limit ? 0 : total;
   if (!placeApart(requests, limit, total))
     total = place(requests);
   if (total > limit)
     total = place(requests, /*persistentFirst=*/true);
-  return int64_t(llvm::alignTo(std::max(total, least), sharedPage));
+  return int64_t(llvm::alignTo(std::max(total, least), sharedLine));
 }
 
 //===--- Stages -----------------------------------------------------------===//

@@ -40,15 +40,15 @@ struct PlacedBytes {
 /// no gaps then. Sets offsets; returns the bytes taken in all.
 int64_t place(llvm::ArrayRef<PlacedBytes *> requests, bool persistentFirst = false);
 
-/// What a block asks for is whole pages: words of scratch and mbarriers are in no plan, and
-/// hardware hands out no less.
-inline constexpr int64_t sharedPage = 1024;
+/// What a block asks for is whole lines, as hardware hands them out.
+inline constexpr int64_t sharedLine = 128;
 
 /// Places all that a block needs, each try tighter than the one before: the few words of reductions
 /// apart, which saves barriers; all by lifetime; first what lives as long as the kernel. Sets
 /// offsets; returns the bytes that the block asks for, more than `limit` where nothing helps.
-/// `reservesWords`: there is a page for these words, whether any are needed or not
+/// `reservesWords`: there is memory for these words, whether any are needed or not
 /// (SharedLifetimes.h).
+inline constexpr int64_t reservedBytes = 256;
 int64_t placeBlock(llvm::ArrayRef<PlacedBytes *> requests, int64_t limit, bool reservesWords);
 
 /// The rings of a producer, as far as the number of their stages depends on it. In bytes.

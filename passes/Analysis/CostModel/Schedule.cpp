@@ -184,7 +184,7 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   // Rows of one block stay in registers, but longer ones may come.
   if (need.mostTrips > 1)
     found.sharedBytes = int64_t(llvm::alignTo(
-        uint64_t(found.sharedBytes + found.keptTrips * need.tripBytes), gpu::sharedPage));
+        uint64_t(found.sharedBytes + found.keptTrips * need.tripBytes), gpu::sharedLine));
 }
 
 //===--- Resources of a block ---------------------------------------------===//

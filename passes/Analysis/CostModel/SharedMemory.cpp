@@ -18,7 +18,7 @@ namespace {
 using Use = SharedTile::Use;
 
 /// Where tiles begin, and what mbarriers take of a plan.
-constexpr int64_t page = gpu::sharedPage, line = 128, barrierBytes = 16;
+constexpr int64_t page = 1024, line = gpu::sharedLine, barrierBytes = 16;
 /// Of results that TMA stores: what is staged at once, and the smallest that are.
 constexpr int64_t staging = 32 * 1024, leastStored = 4096;
 

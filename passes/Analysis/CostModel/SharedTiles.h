@@ -67,7 +67,7 @@ struct SharedTiles {
   std::vector<SharedLoop> loops;
   unsigned operations = 0;    ///< of the kernel's body
   unsigned vector = 1;        ///< neighbours that a thread holds in blocked layouts
-  bool reservesWords = false; ///< a page of scratch for words
+  bool reservesWords = false; ///< memory for words
   bool rowsInWarps = false;   ///< products' rows are reduced
   bool writesMaps = false;    ///< programs write maps of views of flat memory
   bool hasWgmma = false;      ///< some product runs on it where warps come in fours

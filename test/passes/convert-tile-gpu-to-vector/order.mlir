@@ -170,7 +170,7 @@ tile.kernel @first
 
 // Bins are cleared, counted in by the threads that own an element, and read.
 // CHECK-LABEL: func.func @histogram
-// CHECK-SAME: tile_gpu.shared_bytes = 1024
+// CHECK-SAME: tile_gpu.shared_bytes = 256
 // CHECK: scf.for
 // CHECK: llvm.store %c0_i32
 // CHECK: nvvm.barrier

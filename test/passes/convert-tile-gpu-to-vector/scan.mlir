@@ -8,7 +8,7 @@
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @scan
-// CHECK-SAME: tile_gpu.shared_bytes = 1024 : i64
+// CHECK-SAME: tile_gpu.shared_bytes = 256 : i64
 // Registers of a thread follow each other, the last one's prefix is the total.
 // CHECK: %[[TWO:.*]] = arith.addf %{{.*}}, %{{.*}} : vector<1xf32>
 // CHECK: %[[THREE:.*]] = arith.addf %[[TWO]], %{{.*}} : vector<1xf32>

@@ -38,7 +38,7 @@ tile.kernel @carried params [] dims [] constexprs [] grid { tile.yield } body {
 // A ring is counted, but is no tile to make smaller.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_86">} {
-// expected-error @below {{needs 132096 bytes of shared memory}}
+// expected-error @below {{needs 131200 bytes of shared memory}}
 tile.kernel @rings params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid { tile.yield } body {
   %r = tile_gpu.ring : <2, <256x128xf16, #shared>>
   tile_gpu.ring_release %r : <2, <256x128xf16, #shared>>

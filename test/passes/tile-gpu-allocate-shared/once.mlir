@@ -61,7 +61,7 @@ tile.kernel @repeated params [#tile.param<"y", out, align = 16>] dims [] constex
 // A ring that is filled once gives its bytes back behind the last use of its tiles; the barrier is
 // for those who still read them.
 // CHECK-LABEL: tile.kernel @ring
-// CHECK-SAME: tile_gpu.shared_bytes = 17408
+// CHECK-SAME: tile_gpu.shared_bytes = 16512
 // CHECK: tile_gpu.ring {tile_gpu.offset = 0
 // CHECK: tile_gpu.local_load
 // CHECK: tile_gpu.ring_release
@@ -86,7 +86,7 @@ tile.kernel @ring params [#tile.param<"y", out, align = 16>] dims [] constexprs 
 // Its mbarriers stay the ring's, whoever has the tile's bytes: the ring's tile shares bytes with the
 // end of a store of more, behind which its mbarriers lie.
 // CHECK-LABEL: tile.kernel @mbarriers
-// CHECK-SAME: tile_gpu.shared_bytes = 33792
+// CHECK-SAME: tile_gpu.shared_bytes = 32896
 // CHECK: tile_gpu.ring {tile_gpu.offset = 16384
 // CHECK: tile_gpu.tma_store {{.*}}tile_gpu.offset = 0
 tile.kernel @mbarriers params [#tile.param<"y", out, align = 16>] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64} grid {

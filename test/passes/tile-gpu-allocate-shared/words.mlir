@@ -1,7 +1,7 @@
 // RUN: tile-opt %s --tile-gpu-allocate-shared | FileCheck %s
 
-// A block asks for whole pages. One that reduces has a page for words, whether warps share rows or
-// not, which nobody knows before layouts: the cost model reckons with the same. With products there
+// A block asks for whole lines. One that reduces has 256 bytes for words, whether warps share rows
+// or not, which nobody knows before layouts: the cost model reckons with the same. With products there
 // is none, as what fits beside rings is dear.
 
 #rows = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
@@ -10,7 +10,7 @@
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @reduces
-// CHECK-SAME: tile_gpu.shared_bytes = 1024 : i64
+// CHECK-SAME: tile_gpu.shared_bytes = 256 : i64
 // CHECK: tile.reduce max %{{[0-9a-z_]+}} axis 1 :
 tile.kernel @reduces params [] dims [] constexprs [] grid { tile.yield } body {
   %t = arith.constant dense<0.0> : tensor<64x64xf32, #rows>
@@ -18,9 +18,9 @@ tile.kernel @reduces params [] dims [] constexprs [] grid { tile.yield } body {
   tile.return
 }
 
-// The page is beside what else is there.
+// They are beside what else is there.
 // CHECK-LABEL: tile.kernel @keeps
-// CHECK-SAME: tile_gpu.shared_bytes = 9216 : i64
+// CHECK-SAME: tile_gpu.shared_bytes = 8448 : i64
 tile.kernel @keeps params [] dims [] constexprs [] grid { tile.yield } body {
   %t = arith.constant dense<0.0> : tensor<64x64xf16, #rows>
   %a = tile_gpu.local_alloc %t : tensor<64x64xf16, #rows> -> !tile_gpu.memdesc<64x64xf16, #shared>
