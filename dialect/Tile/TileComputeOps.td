@@ -264,8 +264,8 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product of the last two dimensions, added to acc";
   let description = [{
     [.., M, K] x [.., K, N] + [.., M, N]; leading dimensions are batches. Products and sums are in
-    the element type of `acc`. A transposed operand is a `tile.permute`. `is_unsigned`: 8-bit
-    integers are extended by zeros, else by sign.
+    the element type of `acc`. A transposed operand is a `tile.permute`. 8-bit integers of an
+    operand are extended by sign, by zeros where it is unsigned: `unsigned_a`, `unsigned_b`.
 
     `valid` = [m, n, k] gives the product's own extents where tiles were padded: elements of the
     result outside m x n are padding and may have any value, and terms of K from k on are not added,
@@ -276,11 +276,11 @@ def Tile_DotOp : Tile_Op<"dot", [Pure, AllTypesMatch<["acc", "result"]>]> {
     ```
   }];
   let arguments = (ins Tile_Tile:$a, Tile_Tile:$b, Tile_Tile:$acc, Tile_DotPrecision:$precision,
-      UnitAttr:$is_unsigned, OptionalAttr<DenseI64ArrayAttr>:$valid);
+      UnitAttr:$unsigned_a, UnitAttr:$unsigned_b, OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs Tile_Tile:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc `precision` $precision (`unsigned` $is_unsigned^)? attr-dict
-    `:` type($a) `,` type($b) `,` type($acc)
+    $a `,` $b `,` $acc `precision` $precision (`unsigned_a` $unsigned_a^)?
+    (`unsigned_b` $unsigned_b^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;
 }

@@ -226,21 +226,24 @@ def TileGPU_MmaOp : TileGPU_Op<"mma", [Pure, AllTypesMatch<["acc", "result"]>]> 
   let description = [{
     a is [.., M, K] and b is [.., K, N] in the fragments' operand layouts, acc is [.., M, N] in the
     accumulator's layout; leading dimensions, if any, are batches, in the highest bits of the
-    registers' numbers. f32 operands are rounded to tf32; 8-bit integers have a sign unless
-    `unsigned`. With `promote`, sums leave the tensor core after so many terms of K and are added to
-    acc in its own precision. `valid` = [m, n, k]: as of `tile.dot`.
+    registers' numbers. f32 operands are rounded to tf32; 8-bit integers have a sign but for
+    `unsigned_a` and `unsigned_b`. With `promote`, sums leave the tensor core after so many terms of
+    K and are added to acc in its own precision. `valid` = [m, n, k]: as of `tile.dot`.
+
+    8-bit floats that the target's tensor cores do not know are widened to f16 by the threads: their
+    fragments are dealt out as those of 8 bits all the same.
     ```mlir
     %d = tile_gpu.mma %a, %b, %c
         : tensor<64x32xf16, #a>, tensor<32x64xf16, #b>, tensor<64x64xf32, #c>
     ```
   }];
   let arguments = (ins TileGPU_DealtTile:$a, TileGPU_DealtTile:$b, TileGPU_DealtTile:$acc,
-      UnitAttr:$is_unsigned, OptionalAttr<I64Attr>:$promote,
+      UnitAttr:$unsigned_a, UnitAttr:$unsigned_b, OptionalAttr<I64Attr>:$promote,
       OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc (`unsigned` $is_unsigned^)? (`promote` $promote^)? attr-dict
-    `:` type($a) `,` type($b) `,` type($acc)
+    $a `,` $b `,` $acc (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)?
+    (`promote` $promote^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;
 }
@@ -249,10 +252,10 @@ def TileGPU_FmaDotOp
     : TileGPU_Op<"fma_dot", [MemoryEffects<[MemRead]>, AllTypesMatch<["acc", "result"]>]> {
   let summary = "matrix product by scalar multiply-add, operands in shared memory";
   let description = [{
-    For full-precision f32 and f64, and tiles too small for tensor cores. Operands are converted to
-    the accumulator's element type, exactly; integers by sign, or by zeros with `unsigned`. acc is
-    [.., M, N] in a blocked layout, leading dimensions are batches. `valid` = [m, n, k]: as of
-    `tile.dot`.
+    For full-precision f32, f64 where tensor cores have none, and tiles too small for them. Operands
+    are converted to the accumulator's element type, exactly; integers by sign, or by zeros with
+    `unsigned_a` and `unsigned_b`. acc is [.., M, N] in a blocked layout, leading dimensions are
+    batches. `valid` = [m, n, k]: as of `tile.dot`.
     ```mlir
     %d = tile_gpu.fma_dot %a, %b, %c
        : !tile_gpu.memdesc<64x32xf32, #shared>, !tile_gpu.memdesc<32x64xf32, #shared>,
@@ -260,10 +263,10 @@ def TileGPU_FmaDotOp
     ```
   }];
   let arguments = (ins TileGPU_MemDescType:$a, TileGPU_MemDescType:$b, TileGPU_DealtTile:$acc,
-      UnitAttr:$is_unsigned, OptionalAttr<DenseI64ArrayAttr>:$valid);
+      UnitAttr:$unsigned_a, UnitAttr:$unsigned_b, OptionalAttr<DenseI64ArrayAttr>:$valid);
   let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = [{
-    $a `,` $b `,` $acc (`unsigned` $is_unsigned^)? attr-dict
+    $a `,` $b `,` $acc (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)? attr-dict
     `:` type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;

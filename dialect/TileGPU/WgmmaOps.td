@@ -11,7 +11,7 @@ def TileGPU_WgmmaOp
     a is [M, K], b is [K, N], acc is [M, N] in the accumulator's layout with all warps along M (M a
     multiple of 64 for each warpgroup, N of 8). Shared operands are swizzled as the hardware wants
     them; an operand of 8-bit or 32-bit elements has K as its fastest dimension. f32 operands count
-    as tf32; 8-bit integers have a sign unless `unsigned`.
+    as tf32; 8-bit integers have a sign but for `unsigned_a` and `unsigned_b`.
 
     Without `async` the result is there when the operation ends. With it, it is in flight: nothing
     but the accumulator of another wgmma and `tile_gpu.wgmma_wait` may use it, and the shared
@@ -29,12 +29,12 @@ def TileGPU_WgmmaOp
     Source: PTX ISA, "Asynchronous warpgroup level matrix instructions".
   }];
   let arguments = (ins AnyTypeOf<[TileGPU_DealtTile, TileGPU_MemDescType]>:$a,
-      TileGPU_MemDescType:$b, TileGPU_DealtTile:$acc, UnitAttr:$async, UnitAttr:$is_unsigned,
-      OptionalAttr<DenseI64ArrayAttr>:$valid, OptionalAttr<I64Attr>:$from);
+      TileGPU_MemDescType:$b, TileGPU_DealtTile:$acc, UnitAttr:$async, UnitAttr:$unsigned_a,
+      UnitAttr:$unsigned_b, OptionalAttr<DenseI64ArrayAttr>:$valid, OptionalAttr<I64Attr>:$from);
   let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = [{
-    $a `,` $b (`from` $from^)? `,` $acc (`async` $async^)? (`unsigned` $is_unsigned^)? attr-dict
-    `:` type($a) `,` type($b) `,` type($acc)
+    $a `,` $b (`from` $from^)? `,` $acc (`async` $async^)? (`unsigned_a` $unsigned_a^)?
+    (`unsigned_b` $unsigned_b^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;
 }

@@ -396,7 +396,7 @@ SemValue TileCalls::callDot(std::vector<Arg> &args, Range range) {
     acc = emitter.emitReshape(acc, ArrayRef(shape).take_back(2), location);
   }
   mlir::Value sums = DotOp::create(builder, location, acc.getType(), left, right, acc, precision,
-                                   isUnsigned(a.dtype), /*valid=*/nullptr);
+                                   isUnsigned(a.dtype), isUnsigned(b.dtype), /*valid=*/nullptr);
   return ofData(isOne ? emitter.emitReshape(sums, shape, location) : sums,
                 isHalf ? DType::F16 : widest);
 }

@@ -286,7 +286,10 @@ std::optional<Shape> tile::productShape(ArrayRef<int64_t> a, ArrayRef<int64_t> b
   return shape;
 }
 
-bool tile::multiply(DType a, DType b) { return a == b || (isFloat8(a) && isFloat8(b)); }
+bool tile::multiply(DType a, DType b) {
+  auto isByte = [](DType dtype) { return dtype == DType::I8 || dtype == DType::U8; };
+  return a == b || (isFloat8(a) && isFloat8(b)) || (isByte(a) && isByte(b));
+}
 
 bool tile::accumulatesIn(DType operand, DType accumulator) {
   return accumulator == productDtype(operand) ||

@@ -107,7 +107,7 @@ std::optional<DType> productDtype(DType dtype);
 std::string productDtypes();
 /// The shape of the product of two tiles of the same rank, at least 2; none where they do not fit.
 std::optional<Shape> productShape(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
-/// Do operands of two dtypes multiply? 8-bit floats mix.
+/// Do operands of two dtypes multiply? 8-bit floats mix, and so do i8 and u8.
 bool multiply(DType a, DType b);
 /// May products of a dtype be added up in a tile of `accumulator`?
 bool accumulatesIn(DType operand, DType accumulator);

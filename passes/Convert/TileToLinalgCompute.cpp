@@ -258,9 +258,8 @@ Value KernelLowering::lowerDot(DotOp op) {
   auto result = cast<RankedTensorType>(op.getAcc().getType());
   Type element = result.getElementType();
   Type wide = element.isF16() || element.isBF16() ? b.getF32Type() : element;
-  bool isUnsigned = op.getIsUnsigned();
-  Value x = extend(loc, op.getA(), wide, isUnsigned), y = extend(loc, op.getB(), wide, isUnsigned),
-        acc = extend(loc, op.getAcc(), wide);
+  Value x = extend(loc, op.getA(), wide, op.getUnsignedA()),
+        y = extend(loc, op.getB(), wide, op.getUnsignedB()), acc = extend(loc, op.getAcc(), wide);
   auto flatten = [&](Value tile) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(tile.getType()).getShape();
     int64_t batches = ShapedType::getNumElements(shape.drop_back(2));

@@ -286,8 +286,8 @@ private:
     IntegerAttr promote =
         k > 128 && isPromoted(dot) ? builder.getI64IntegerAttr(128) : IntegerAttr();
     auto create = [&](Value to) -> Value {
-      return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getIsUnsigned(),
-                           promote, dot.getValidAttr());
+      return MmaOp::create(builder, dot.getLoc(), acc.getType(), a, b, to, dot.getUnsignedA(),
+                           dot.getUnsignedB(), promote, dot.getValidAttr());
     };
     return promote ? create(acc) : addUp(dot, acc, create);
   }
@@ -379,9 +379,11 @@ private:
     auto create = [&](Value to) -> Value {
       if (swapped)
         to = transposeTile(builder, to);
-      Value product = WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to,
-                                      /*async=*/false, dot.getIsUnsigned(), valid,
-                                      /*from=*/IntegerAttr());
+      Value product =
+          WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to,
+                          /*async=*/false, swapped ? dot.getUnsignedB() : dot.getUnsignedA(),
+                          swapped ? dot.getUnsignedA() : dot.getUnsignedB(), valid,
+                          /*from=*/IntegerAttr());
       return swapped ? transposeTile(builder, product) : product;
     };
     return addUp(dot, acc, create);
@@ -433,8 +435,8 @@ private:
     case DotKind::Fma:
       Value a = stage(dot.getA()), b = stage(dot.getB());
       builder.setInsertionPoint(dot);
-      result = FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc,
-                                dot.getIsUnsigned(), dot.getValidAttr());
+      result = FmaDotOp::create(builder, dot.getLoc(), acc.getType(), a, b, acc, dot.getUnsignedA(),
+                                dot.getUnsignedB(), dot.getValidAttr());
     }
     dot.getResult().replaceAllUsesWith(result);
     layouts.insert({result, layoutOf(result)});

@@ -74,7 +74,7 @@ struct TileGPUExpandTF32x3 : tile::impl::TileGPUExpandTF32x3Base<TileGPUExpandTF
       for (auto [left, right] :
            {std::pair(x.lo, y.hi), std::pair(x.hi, y.lo), std::pair(x.hi, y.hi)})
         sum = DotOp::create(b, dot.getLoc(), dot.getType(), left, right, sum, DotPrecision::TF32,
-                            /*is_unsigned=*/false, dot.getValidAttr());
+                            /*unsigned_a=*/false, /*unsigned_b=*/false, dot.getValidAttr());
       dot.replaceAllUsesWith(sum);
       dot.erase();
     }

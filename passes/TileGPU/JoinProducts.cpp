@@ -104,8 +104,8 @@ static MemDescType getWideMemory(WgmmaOp product, int64_t count) {
 static bool areAlike(WgmmaOp one, WgmmaOp other) {
   return one.getA() == other.getA() && one.getType() == other.getType() &&
          one.getB().getType() == other.getB().getType() &&
-         one.getIsUnsigned() == other.getIsUnsigned() && one.getValid() == other.getValid() &&
-         one.getFrom() == other.getFrom();
+         one.getUnsignedA() == other.getUnsignedA() && one.getUnsignedB() == other.getUnsignedB() &&
+         one.getValid() == other.getValid() && one.getFrom() == other.getFrom();
 }
 
 /// The first products of the loop's body that can be joined, a power of two of them.
@@ -167,7 +167,8 @@ static WgmmaOp joinInLoop(const Joined &joined, Value acc) {
   if (valid)
     valid = builder.getDenseI64ArrayAttr({valid[0], valid[1] * int64_t(tiles.size()), valid[2]});
   return WgmmaOp::create(builder, last.getLoc(), acc.getType(), last.getA(), memory, acc,
-                         /*async=*/false, last.getIsUnsigned(), valid, last.getFromAttr());
+                         /*async=*/false, last.getUnsignedA(), last.getUnsignedB(), valid,
+                         last.getFromAttr());
 }
 
 /// The loop anew, with one variable for the products'; the others keep their order.

@@ -88,7 +88,7 @@ static void splitProduct(MmaOp product) {
     if (valid)
       stepValid = builder.getDenseI64ArrayAttr({valid[0], valid[1], extent});
     acc = MmaOp::create(builder, product.getLoc(), acc.getType(), stepA, stepB, acc,
-                        product.getIsUnsigned(), IntegerAttr(), stepValid);
+                        product.getUnsignedA(), product.getUnsignedB(), IntegerAttr(), stepValid);
   }
   product.getResult().replaceAllUsesWith(acc);
   product.erase();

@@ -368,9 +368,13 @@ class Generator(Folds, Reads):
         source = self.random.choice(source)
         if dtype == "f16" and k > 16:
             return None
-        held = "f32" if source.startswith("f8") else source
+        mixes = [{"f8e4m3", "f8e5m2"}, {"i8", "u8"}]
+        other = self.random.choice(
+            sorted(next((some for some in mixes if source in some), {source}))
+        )
 
-        def operand(form):
+        def operand(form, source):
+            held = "f32" if source.startswith("f8") else source
             x = (
                 self.small(held, form, depth)
                 if isFloat(held)
@@ -378,11 +382,11 @@ class Generator(Folds, Reads):
             )
             return Node("cast", source, form, [x]) if held != source else x
 
-        a = operand((m, k))
+        a = operand((m, k), source)
         b = (
-            Node("permute", source, (k, n), [operand((n, k))], order=[1, 0], isT=True)
+            Node("permute", other, (k, n), [operand((n, k), other)], order=[1, 0], isT=True)
             if transposed
-            else operand((k, n))
+            else operand((k, n), other)
         )
         arguments = [a, b]
         if dtype == "f16" or self.chance(0.6):

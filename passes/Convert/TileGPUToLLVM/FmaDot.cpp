@@ -133,8 +133,8 @@ struct LowerFmaDot : OpConversionPattern<FmaDotOp> {
     OperandSlice a(typeA, accumulator, /*kDim=*/rank - 1, positions),
         b(typeB, accumulator, /*kDim=*/rank - 2, positions);
     auto load = [&](OpBuilder &builder, Value part) -> SmallVector<Value> {
-      return {a.load(builder, loc, adaptor.getA(), part, elementType, op.getIsUnsigned()),
-              b.load(builder, loc, adaptor.getB(), part, elementType, op.getIsUnsigned())};
+      return {a.load(builder, loc, adaptor.getA(), part, elementType, op.getUnsignedA()),
+              b.load(builder, loc, adaptor.getB(), part, elementType, op.getUnsignedB())};
     };
     auto multiply = [&](OpBuilder &builder, ArrayRef<Value> slices, Value sum) {
       for (int64_t k = 0; k < positions; ++k)

@@ -42,8 +42,10 @@ struct Instruction {
 };
 
 /// The instruction for these element types; none if tensor cores have none.
-/// Both operands have one type, except of 8-bit floats, where each may have either format.
-std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUnsigned) {
+/// Both operands have one type, except that 8-bit floats may have either format and 8-bit integers
+/// a sign or none.
+std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool unsignedA,
+                                             bool unsignedB) {
   OpBuilder builder(a.getContext());
   Type i32 = builder.getI32Type(), f32 = builder.getF32Type();
   auto both = [](NVVM::MMATypes type) { return std::array<NVVM::MMATypes, 2>{type, type}; };
@@ -58,8 +60,11 @@ std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUn
     return Instruction{both(NVVM::MMATypes::tf32), i32, f32, 4, ""};
   if (a.isF64() && b.isF64() && acc.isF64())
     return Instruction{both(NVVM::MMATypes::f64), acc, acc, 4, ""};
+  auto integer = [](bool isUnsigned) {
+    return isUnsigned ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8;
+  };
   if (a.isInteger(8) && b.isInteger(8) && acc.isInteger(32))
-    return Instruction{both(isUnsigned ? NVVM::MMATypes::u8 : NVVM::MMATypes::s8), i32, i32, 4, ""};
+    return Instruction{{integer(unsignedA), integer(unsignedB)}, i32, i32, 4, ""};
   auto nameOf = [](Type type) {
     return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr;
   };
@@ -252,8 +257,9 @@ struct LowerMma : OpConversionPattern<MmaOp> {
     const GPUTarget *target = getTarget(op);
     Type elementA = typeA.getElementType(), elementB = typeB.getElementType(),
          widened = target ? getWidenedOperand(elementA, *target) : Type();
-    auto instruction = selectInstruction(widened ? widened : elementA, widened ? widened : elementB,
-                                         typeC.getElementType(), op.getIsUnsigned());
+    auto instruction =
+        selectInstruction(widened ? widened : elementA, widened ? widened : elementB,
+                          typeC.getElementType(), op.getUnsignedA(), op.getUnsignedB());
     if (!instruction)
       return op.emitError("tensor cores multiply f16, bf16, f32 (as tf32), f64, 8-bit floats and "
                           "i8, found ")

@@ -108,7 +108,8 @@ struct Instruction {
   const char *acc, *a, *b;
 };
 
-std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUnsigned) {
+std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool unsignedA,
+                                             bool unsignedB) {
   auto float8 = [](Type type) {
     return isa<Float8E4M3FNType>(type) ? "e4m3" : isa<Float8E5M2Type>(type) ? "e5m2" : nullptr;
   };
@@ -123,7 +124,7 @@ std::optional<Instruction> selectInstruction(Type a, Type b, Type acc, bool isUn
   if (a.isF32() && acc.isF32())
     return Instruction{"f32", "tf32", "tf32"};
   if (a.isInteger(8) && acc.isInteger(32))
-    return isUnsigned ? Instruction{"s32", "u8", "u8"} : Instruction{"s32", "s8", "s8"};
+    return Instruction{"s32", unsignedA ? "u8" : "s8", unsignedB ? "u8" : "s8"};
   return std::nullopt;
 }
 
@@ -312,8 +313,9 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     Type elementA =
         tileA ? tileA.getElementType() : cast<MemDescType>(op.getA().getType()).getElementType();
     int64_t depth = tileA ? tileA.getDimSize(1) : memoryB.getShape()[0];
-    auto instruction = selectInstruction(elementA, memoryB.getElementType(),
-                                         op.getType().getElementType(), op.getIsUnsigned());
+    auto instruction =
+        selectInstruction(elementA, memoryB.getElementType(), op.getType().getElementType(),
+                          op.getUnsignedA(), op.getUnsignedB());
     if (!instruction)
       return op.emitError("wgmma multiplies f16, bf16, f32 (as tf32), 8-bit floats and i8, found ")
              << elementA << " by " << memoryB.getElementType() << " into "

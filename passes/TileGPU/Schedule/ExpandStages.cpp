@@ -160,8 +160,8 @@ private:
       WgmmaOp product = each.product;
       products.push_back(WgmmaOp::create(
           builder, product.getLoc(), product.getType(), getKept(state, product.getA()), b,
-          mapping.lookupOrDefault(product.getAcc()), async, product.getIsUnsigned(),
-          product.getValidAttr(), product.getFromAttr()));
+          mapping.lookupOrDefault(product.getAcc()), async, product.getUnsignedA(),
+          product.getUnsignedB(), product.getValidAttr(), product.getFromAttr()));
     }
     return products;
   }

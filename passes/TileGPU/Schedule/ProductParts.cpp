@@ -321,8 +321,8 @@ LogicalResult tile::gpu::applyParts(scf::ForOp loop, LoopSchedule &schedule) {
     int64_t from = number * extent;
     auto part = WgmmaOp::create(builder, loc, product.getType(), operand,
                                 pieces.memory[size_t(from / pieces.extent)], sum,
-                                /*async=*/true, product.getIsUnsigned(), partValid,
-                                builder.getI64IntegerAttr(from % pieces.extent));
+                                /*async=*/true, product.getUnsignedA(), product.getUnsignedB(),
+                                partValid, builder.getI64IntegerAttr(from % pieces.extent));
     // The part before is done then, and its registers are free.
     bool isLast = number + 1 == parts;
     if (number || isLast)
