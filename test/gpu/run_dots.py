@@ -27,25 +27,29 @@ TORCH = {
     "f8e4m3": torch.float8_e4m3fn,
     "f8e5m2": torch.float8_e5m2,
     "i8": torch.int8,
+    "u8": torch.uint8,
 }
-BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "f8e4m3": 1, "f8e5m2": 1, "i8": 1}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "f8e4m3": 1, "f8e5m2": 1, "i8": 1, "u8": 1}
 # The error of one product and sum relative to the largest result: the operands' and the
 # accumulator's precision.
 TOLERANCE = {
-    ("f16", "f32"): 1e-5,
-    ("bf16", "f32"): 1e-5,
-    ("f32", "f32"): 3e-3,
-    ("f64", "f64"): 1e-7,  # the output is f32
-    ("f16", "f16"): 2e-2,
-    ("f8e4m3", "f32"): 2e-3,
-    ("f8e5m2", "f32"): 2e-3,
-    ("i8", "i32"): 0.0,
+    ("f16", "f16", "f32"): 1e-5,
+    ("bf16", "bf16", "f32"): 1e-5,
+    ("f32", "f32", "f32"): 3e-3,
+    ("f64", "f64", "f64"): 1e-7,  # the output is f32
+    ("f16", "f16", "f16"): 2e-2,
+    ("f8e4m3", "f8e4m3", "f32"): 2e-3,
+    ("f8e5m2", "f8e5m2", "f32"): 2e-3,
+    ("f8e4m3", "f8e5m2", "f32"): 2e-3,
+    ("i8", "i8", "i32"): 0.0,
+    ("i8", "u8", "i32"): 0.0,
+    ("u8", "i8", "i32"): 0.0,
 }
 EXTENTS = [(256, 256, 256), (200, 328, 136), (64, 8, 512), (1032, 72, 40)]
 
 
 def variants():
-    """(T, U, BM, BN, BK, W) of the tiles to run."""
+    """(T, V, U, BM, BN, BK, W) of the tiles to run."""
     for bm, bn, bk, warps in itertools.product(
         (8, 16, 32, 64, 128, 256), (8, 16, 32, 64, 128, 256), (16, 64, 128), (4, 8)
     ):
@@ -55,17 +59,16 @@ def variants():
             or (bm < 64 and bn < 64)
         ):
             continue
-        for t, u in TOLERANCE:
+        for t, v, u in TOLERANCE:
             fits = bm * bn * (2 if u == "f64" else 1) <= 128 * 32 * warps
             if fits and (bm + bn) * bk * BYTES[t] <= 192 * 1024:
-                yield t, u, bm, bn, bk, warps
+                yield t, v, u, bm, bn, bk, warps
 
 
 def compileVariant(folder, variant):
-    t, u, bm, bn, bk, warps = variant
     path = os.path.join(folder, "-".join(map(str, variant)) + ".cubin")
     line = [TILEC, SOURCE, "--target", architecture(), "-o", path]
-    for name, value in zip(("T", "U", "BM", "BN", "BK", "W"), variant):
+    for name, value in zip(("T", "V", "U", "BM", "BN", "BK", "W"), variant):
         line += ["-D", f"{name}={value}"]
     done = subprocess.run(line, capture_output=True, text=True, timeout=300)
     return variant, path, done.stderr.strip() if done.returncode else None
@@ -73,11 +76,15 @@ def compileVariant(folder, variant):
 
 def check(module, name, variant, extents):
     m, n, k = extents
-    dtype = TORCH[variant[0]]
     torch.manual_seed(m * n + k)
-    scale = 30.0 if variant[0] == "i8" else 1.0
-    a = (torch.randn((k, m) if name[0] == "t" else (m, k), device="cuda") * scale).to(dtype)
-    b = (torch.randn((n, k) if name[1] == "t" else (k, n), device="cuda") * scale).to(dtype)
+
+    def draw(shape, dtype):
+        x = torch.randn(shape, device="cuda")
+        x = {"i8": 30 * x, "u8": (128 + 30 * x).clamp(0, 255)}.get(dtype, x)
+        return x.to(TORCH[dtype])
+
+    a = draw((k, m) if name[0] == "t" else (m, k), variant[0])
+    b = draw((n, k) if name[1] == "t" else (k, n), variant[1])
     c = Guarded("f32", (m, n))
     module[name](a, b, c.tensor)
     torch.cuda.synchronize()
@@ -85,10 +92,10 @@ def check(module, name, variant, extents):
     expected = (wide[0].T if name[0] == "t" else wide[0]) @ (
         wide[1].T if name[1] == "t" else wide[1]
     )
-    # int8 sums up to 512 products are exact in f32.
+    # Sums of up to 512 products of bytes are exact in f32.
     error = ((c.tensor.double() - expected).abs().max() / expected.abs().max()).item()
-    if not error <= TOLERANCE[variant[:2]]:
-        wrong = (c.tensor.double() - expected).abs() > TOLERANCE[variant[:2]] * expected.abs().max()
+    if not error <= TOLERANCE[variant[:3]]:
+        wrong = (c.tensor.double() - expected).abs() > TOLERANCE[variant[:3]] * expected.abs().max()
         wrong |= c.tensor.isnan()
         first = wrong.nonzero()[0].tolist() if wrong.any() else []
         return (
