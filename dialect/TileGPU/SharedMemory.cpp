@@ -418,8 +418,7 @@ SharedNeed ConvertLayoutOp::getSharedNeed() {
   Exchange exchange = getExchange(source, target);
   if (exchange == Exchange::Registers)
     return {};
-  if (auto rounds = (*this)->getAttrOfType<IntegerAttr>(roundsName);
-      rounds && exchange == Exchange::Block)
+  if (auto rounds = (*this)->getAttrOfType<IntegerAttr>(roundsName))
     if (auto parts = getConversionRounds(source, target, rounds.getInt()))
       source = parts->source, target = parts->target;
   int64_t bytes = getConversionScratch(source, target, getType().getElementType()).getBytes();

@@ -111,7 +111,6 @@ struct HistogramModel : SharedModel<HistogramModel, HistogramOp> {
 };
 
 /// True for a kernel with products: what they add up leaves few registers.
-/// There a shuffle's selections would cost registers that accumulators need.
 bool hasProducts(KernelOp kernel) {
   return kernel
       ->walk([](Operation *op) {
@@ -121,11 +120,16 @@ bool hasProducts(KernelOp kernel) {
 }
 
 struct TakeModel : SharedModel<TakeModel, TakeOp> {
+  /// One shuffle where a warp holds the tile. Beside products only of few registers, whose halves
+  /// the selections hold: barriers instead would let no warpgroup finish while another multiplies.
   SharedNeed getSharedNeed(Operation *op) const {
+    constexpr unsigned fewRegisters = 8;
     auto take = cast<TakeOp>(op);
     auto kernel = take->getParentOfType<KernelOp>();
-    if (planTake(take) && !(kernel && hasProducts(kernel)))
-      return SharedNeed(); // one shuffle
+    if (planTake(take) &&
+        (getLayout(take.getSource().getType()).getNumRegisters() <= fewRegisters ||
+         !(kernel && hasProducts(kernel))))
+      return SharedNeed();
     return getTileNeed(take.getSource());
   }
 };

@@ -91,11 +91,21 @@ bool tile::gpu::isWholeInWarps(ConvertLayoutOp op) {
          op.getSharedNeed().use == SharedUse::ScratchWarp;
 }
 
+/// True for a conversion for which each warp has bytes of its own, once a program of a persistent
+/// kernel: with a barrier of all warps none could begin the next program while others end this one.
+static bool endsProgram(ConvertLayoutOp op) {
+  auto loop = op->getParentOfType<LoopLikeOpInterface>();
+  return op->getParentOfType<KernelOp>()->hasAttr(persistentGridName) && loop &&
+         !loop->getParentOfType<LoopLikeOpInterface>() &&
+         op.getSharedNeed().use == SharedUse::ScratchWarp;
+}
+
 bool tile::gpu::keepsScratch(Operation *op) {
   constexpr int64_t small = 4096;
   auto convert = dyn_cast<ConvertLayoutOp>(op);
-  return convert && isInLoop(op) && isWholeInWarps(convert) &&
-         convert.getSharedNeed().bytes <= small;
+  return convert && isInLoop(op) &&
+         ((isWholeInWarps(convert) && convert.getSharedNeed().bytes <= small) ||
+          endsProgram(convert));
 }
 
 bool tile::gpu::isStoredOnce(Operation *op) { return isa<TmaStoreOp>(op) && !isInLoop(op); }
@@ -247,7 +257,7 @@ static RankedTensorType getTile(Operation *op) {
 static bool doubleRounds(ConvertLayoutOp convert) {
   constexpr int64_t least = 4096;
   SharedNeed need = getSharedNeed(convert);
-  if (need.use != SharedUse::ScratchBlock || need.bytes <= least)
+  if (need.bytes <= least || !getReplicaBits(getLayout(convert.getSource().getType())).empty())
     return false;
   auto now = convert->getAttrOfType<IntegerAttr>(roundsName);
   int64_t rounds = now ? 2 * now.getInt() : 2;

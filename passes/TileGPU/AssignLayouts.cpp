@@ -7,6 +7,7 @@
 // value. Nor does a later pass insert tile_gpu.convert_layout: UseTma drops those before the stores
 // that become copies, DeferRowSums and PipelineFragments make new tiles with layouts of their own.
 #include "dialect/TileGPU/MatrixOperands.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Passes.h"
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/CarryTransposed.h"
@@ -459,6 +460,29 @@ private:
     return elements * bits >= bitsOfTwoSectors;
   }
 
+  /// `layout` with its rows dealt to warps as in `present`, where both give a warp whole rows: then
+  /// threads exchange within warps, and no barrier makes these wait for each other.
+  static LinearLayout keepWarps(const LinearLayout &layout, const LinearLayout &present) {
+    if (layout.getNumWarps() != present.getNumWarps())
+      return layout;
+    SmallVector<Coord> registers(layout.getBases(InDim::Register)),
+        warps(layout.getBases(InDim::Warp));
+    for (auto [place, wanted] : llvm::enumerate(present.getBases(InDim::Warp))) {
+      if (warps[place] == wanted)
+        continue;
+      auto *later = std::find(warps.begin() + place + 1, warps.end(), wanted),
+           *held = llvm::find(registers, wanted);
+      if (later != warps.end())
+        std::swap(warps[place], *later);
+      else if (held != registers.end())
+        std::swap(warps[place], *held);
+      else
+        return layout;
+    }
+    LinearLayout kept(layout.getShape(), registers, layout.getBases(InDim::Lane), warps);
+    return getExchange(present, kept) == Exchange::Warp ? kept : layout;
+  }
+
   template <typename Op> void rewriteStore(Op store) {
     auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
     if (!type)
@@ -474,6 +498,9 @@ private:
           storesSectors(*present, fastest, getElementBits(type.getElementType())) ||
           (hasLayout(type) && type.getRank() == 1 && present->getNumRegisters() <= fewRegisters))
         layout = *present;
+      else if (LinearLayout kept = keepWarps(layout, *present);
+               kept.getContiguousRegisters(fastest) == layout.getContiguousRegisters(fastest))
+        layout = kept;
     }
     for (OpOperand &operand : store->getOpOperands()) // value, mask, positions
       convertOperand(operand, layout);

@@ -58,8 +58,7 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     Type elementType = op.getType().getElementType();
     if (auto rounds = op->getAttrOfType<IntegerAttr>(roundsName))
       if (auto parts = getConversionRounds(source, target, rounds.getInt())) {
-        rewriter.replaceOp(
-            op, convertInRounds(rewriter, loc, adaptor.getSource(), *parts, elementType, *offset));
+        rewriter.replaceOp(op, convertInRounds(rewriter, op, adaptor.getSource(), *parts, *offset));
         return success();
       }
     SharedLayout scratch = getConversionScratch(source, target, elementType);
@@ -74,7 +73,7 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
                                  ValueRange{distance});
     }
     // The warp's reads of the trip before end here, where no barrier orders them (keepsScratch).
-    if (isWholeInWarps(op))
+    if (withinWarp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     storeTile(rewriter, loc, adaptor.getSource(), source, scratch, base);
     // Warps exchange with no one else: the barrier would make them wait for each other.
@@ -88,19 +87,31 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
   }
 
 private:
-  /// Each part through the same bytes, when all threads have read the part before.
-  static Value convertInRounds(ConversionPatternRewriter &rewriter, Location loc, Value vector,
-                               const ConversionRounds &rounds, Type elementType, int64_t offset) {
+  /// Each part through the same bytes, when all that share them have read the part before.
+  static Value convertInRounds(ConversionPatternRewriter &rewriter, ConvertLayoutOp op,
+                               Value vector, const ConversionRounds &rounds, int64_t offset) {
+    Location loc = op.getLoc();
+    Type elementType = op.getType().getElementType();
+    bool withinWarp =
+        getExchange(getLayout(op.getSource().getType()), getLayout(op.getType())) == Exchange::Warp;
+    auto meet = [&] {
+      if (withinWarp)
+        NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
+      else
+        BarrierOp::create(rewriter, loc);
+    };
     SharedLayout scratch = getConversionScratch(rounds.source, rounds.target, elementType);
     Value base = getSharedPointer(rewriter, loc, offset);
     SmallVector<Value> pieces;
     SmallVector<unsigned> positions;
+    if (withinWarp)
+      meet();
     for (auto [from, to] : llvm::zip(rounds.sourceRegisters, rounds.targetRegisters)) {
       if (!pieces.empty())
-        BarrierOp::create(rewriter, loc);
+        meet();
       storeTile(rewriter, loc, takeElements(rewriter, loc, vector, from), rounds.source, scratch,
                 base);
-      BarrierOp::create(rewriter, loc);
+      meet();
       pieces.push_back(
           loadTile(rewriter, loc, elementType, rounds.target, scratch, base, /*matrices=*/false));
       positions.append(to.begin(), to.end());

@@ -78,4 +78,28 @@ tile.kernel @conversions params [#tile.param<"x", scalar, align = 1>, #tile.para
     %c = tile_gpu.convert_layout %u : tensor<64x64xi1, #rows> -> tensor<64x64xi1, #columns>
     tile.return
   }
+
+// Rounds through the same bytes within warps: the warp meets before each round and behind its
+// stores, the block never.
+// CHECK-LABEL: func.func @rounds
+// CHECK: nvvm.bar.warp.sync
+// CHECK-COUNT-4: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<3>
+// CHECK: nvvm.bar.warp.sync
+// CHECK-COUNT-4: llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK: nvvm.bar.warp.sync
+// CHECK-COUNT-4: llvm.store {{.*}} : vector<4xf32>, !llvm.ptr<3>
+// CHECK: nvvm.bar.warp.sync
+// CHECK-COUNT-4: llvm.load {{.*}} !llvm.ptr<3> -> vector<4xf32>
+// CHECK-NOT: nvvm.bar
+// CHECK: return
+tile.kernel @rounds params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64}
+  grid {
+  ^bb0(%x: f32):
+    tile.yield
+  } body {
+  ^bb0(%x: f32):
+    %t = tensor.splat %x : tensor<64x64xf32, #rows>
+    %l = tile_gpu.convert_layout %t {tile_gpu.rounds = 2 : i64} : tensor<64x64xf32, #rows> -> tensor<64x64xf32, #lanes>
+    tile.return
+  }
 }

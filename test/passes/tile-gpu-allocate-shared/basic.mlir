@@ -6,6 +6,9 @@
 #lanes = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [0, 2], [0, 4], [16, 0], [32, 0]], lane = [[1, 0], [0, 8], [0, 16], [0, 32], [2, 0]], warp = [[4, 0], [8, 0]]>
 // Registers of #rows in another order.
 #registers = #tile_gpu.linear<shape = [64, 64], register = [[16, 0], [0, 2], [0, 4], [0, 1], [32, 0]], lane = [[0, 8], [0, 16], [0, 32], [1, 0], [2, 0]], warp = [[4, 0], [8, 0]]>
+// A tile of 512 KiB, and its lanes in another order.
+#large = #tile_gpu.linear<shape = [512, 256], register = [[0, 1], [0, 2], [0, 128], [1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0], [64, 0]], lane = [[0, 4], [0, 8], [0, 16], [0, 32], [0, 64]], warp = [[128, 0], [256, 0]]>
+#turned = #tile_gpu.linear<shape = [512, 256], register = [[0, 1], [0, 2], [0, 4], [1, 0], [2, 0], [4, 0], [8, 0], [16, 0], [32, 0], [64, 0]], lane = [[0, 128], [0, 8], [0, 16], [0, 32], [0, 64]], warp = [[128, 0], [256, 0]]>
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 128>
 #swapped = #tile_gpu.shared<order = [0, 1], swizzle = 128>
 
@@ -47,6 +50,16 @@ tile.kernel @loop params [] dims [] constexprs [] grid { tile.yield } body {
     %x = tile_gpu.local_load %a : !tile_gpu.memdesc<64x64xf16, #shared> -> tensor<64x64xf16, #rows>
     %c = tile_gpu.convert_layout %x : tensor<64x64xf16, #rows> -> tensor<64x64xf16, #columns>
   }
+  tile.return
+}
+
+// What is exchanged within warps goes in rounds, too, where there is no room for all of it.
+// CHECK-LABEL: tile.kernel @rounds
+// CHECK-SAME: tile_gpu.shared_bytes = 131072 : i64
+// CHECK: tile_gpu.convert_layout %{{.*}} {tile_gpu.offset = 0 : i64, tile_gpu.rounds = 4 : i64}
+tile.kernel @rounds params [] dims [] constexprs [] grid { tile.yield } body {
+  %t = arith.constant dense<0.0> : tensor<512x256xf32, #large>
+  %c = tile_gpu.convert_layout %t : tensor<512x256xf32, #large> -> tensor<512x256xf32, #turned>
   tile.return
 }
 
