@@ -148,23 +148,13 @@ private:
     }
   }
 
-  /// Waits for products of one block from `begin` to `end`.
-  static int64_t countWaits(Operation *begin, Operation *end) {
-    int64_t waits = 0;
-    for (Operation *op = begin; op && op != end; op = op->getNextNode())
-      waits += isa<WgmmaWaitOp>(op);
-    return waits;
-  }
-
   /// True if the slot of `tile` is taken before the vectors' first read, and not given back before
-  /// their last one. Vectors that are read behind a second product's wait keep their own: it holds
-  /// that wait in its place (waitAhead).
+  /// their last one.
   static bool holdsThroughout(const RingGroup &tile, const RingGroup &vectors) {
     TmaFetchOp fetch = tile.fetches.front(), vector = vectors.fetches.front();
     return fetch->getBlock() == vector->getBlock() && tile.requested == vectors.requested &&
            !llvm::all_of(tile.fetches, isVector) && llvm::none_of(tile.fetches, isNumbered) &&
            tile.firstUser->isBeforeInBlock(vectors.firstUser) &&
-           countWaits(tile.firstUser, vectors.firstUser) <= 1 &&
            vectors.lastUser->isBeforeInBlock(tile.lastUser);
   }
 

@@ -66,7 +66,6 @@ enum RingPart : unsigned {
   DrainSlot,
   DrainPhase,
   ReleaseSlot,
-  Asked, ///< 1: the next slot is full, as an earlier ring_peek has been told
   numRingParts
 };
 
@@ -148,7 +147,7 @@ public:
   /// `part` is the side's slot, FillSlot or DrainSlot; its phase follows.
   RingSide(OpBuilder &b, Location loc, RingType type, ValueRange ring, RingPart part)
       : b(b), loc(loc), layout(type), stages(type.getStages()), base(ring[Address]),
-        slotVariable(ring[part]), phaseVariable(ring[part + 1]), askedVariable(ring[Asked]),
+        slotVariable(ring[part]), phaseVariable(ring[part + 1]),
         slot(readSlot(b, loc, slotVariable, stages)), phase(read(b, loc, phaseVariable)) {}
 
   const RingLayout &getLayout() const { return layout; }
@@ -166,26 +165,7 @@ public:
           pointerTo(b, loc, base, layout.getTileOffset(i), slot, layout.getTileStride(i)));
     return tiles;
   }
-  /// With `asked`, a ring_peek may have been told already that the slot is full.
-  void waitUntilFull(bool asked) {
-    if (!asked)
-      return waitForPhase(b, loc, getFullBarrier(), phase);
-    inlinePTX(b, loc, {}, {getFullBarrier(), phase, read(b, loc, askedVariable)},
-              "{ .reg .pred p; setp.ne.b32 p, $2, 0; @p bra DONE; "
-              "WAIT: mbarrier.try_wait.parity.shared::cta.b64 p, [$0], $1; @p bra DONE; bra WAIT; "
-              "DONE: }",
-              "r,r,r,~{memory}");
-  }
-  /// Asks whether the slot is full, for the next wait.
-  void askIfFull() {
-    Value full = inlinePTX(b, loc, b.getI32Type(), {getFullBarrier(), phase},
-                           "{ .reg .pred p; mbarrier.test_wait.parity.shared::cta.b64 p, [$1], $2; "
-                           "selp.b32 $0, 1, 0, p; }",
-                           "=r,r,r,~{memory}");
-    LLVM::StoreOp::create(b, loc, full, askedVariable);
-  }
-  /// Of another slot nobody has been told anything.
-  void forgetAnswer() { LLVM::StoreOp::create(b, loc, constantI32(b, loc, 0), askedVariable); }
+  void waitUntilFull() { waitForPhase(b, loc, getFullBarrier(), phase); }
   void waitUntilEmpty() { waitForPhase(b, loc, getEmptyBarrier(), phase); }
   /// Moves the side on to the next slot.
   void advance() { moveOn(b, loc, slotVariable, phaseVariable, slot, phase, stages); }
@@ -195,14 +175,8 @@ private:
   Location loc;
   RingLayout layout;
   int64_t stages;
-  Value base, slotVariable, phaseVariable, askedVariable, slot, phase;
+  Value base, slotVariable, phaseVariable, slot, phase;
 };
-
-/// True if consumers ask for a slot of the ring before they wait for it.
-bool isAsked(Value ring) {
-  auto source = ring.getDefiningOp<RingOp>();
-  return source && source->hasAttr(aheadName);
-}
 
 struct LowerRing : OpConversionPattern<RingOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -309,11 +283,8 @@ struct LowerRingWait : OpConversionPattern<RingWaitOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     RingSide side(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot);
     // A consumer that has peeked knows that the slot is full.
-    bool asked = isAsked(op.getRing());
     if (!op.getFull())
-      side.waitUntilFull(asked);
-    if (asked)
-      side.forgetAnswer();
+      side.waitUntilFull();
     // Threads have written it, wgmma reads it by another way. Their own arrivals came before their
     // copies were done, so that it is up to those who wait to order the two.
     if (auto source = op.getRing().getDefiningOp<RingOp>(); source && source->hasAttr(filledName))
@@ -329,11 +300,8 @@ struct LowerRingPeek : OpConversionPattern<RingPeekOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(RingPeekOp op, OneToNOpAdaptor adaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    RingSide side(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot);
-    if (op->hasAttr(aheadName))
-      side.askIfFull();
-    else
-      side.waitUntilFull(isAsked(op.getRing()));
+    RingSide(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot)
+        .waitUntilFull();
     rewriter.eraseOp(op);
     return success();
   }
@@ -430,7 +398,7 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
     RingSide side(rewriter, loc, op.getRing().getType(), adaptor.getRing(), DrainSlot);
-    side.waitUntilFull(/*asked=*/false);
+    side.waitUntilFull();
     Type wanted = op.getValue().getType();
     Type stored = wanted.isIndex()      ? rewriter.getI64Type()
                   : wanted.isInteger(1) ? rewriter.getI8Type()
@@ -532,7 +500,7 @@ struct LowerProgramReceive : OpConversionPattern<ProgramReceiveOp> {
     // One lane reads the slot and gives it back, the others have its number by a shuffle. No
     // branch: ptxas would take the warp for one that may have come apart, and what follows from the
     // number for something that differs between lanes.
-    side.waitUntilFull(/*asked=*/false);
+    side.waitUntilFull();
     // All have seen the slot full before it is given back: one that had not would wait for the
     // phase after the next.
     NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));

@@ -107,12 +107,7 @@ LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
   if (failed(applyFlights(loop, schedule)))
     return failure();
   beginSums(loop);
-  if (!schedule.words.turns) {
-    waitAhead(loop);
-    askAhead(loop);
-    return success();
-  }
-  if (!loop.getBody()->getOps<TurnWaitOp>().empty())
+  if (!schedule.words.turns || !loop.getBody()->getOps<TurnWaitOp>().empty())
     return success();
   if (reason = whyNoTurns(loop); !reason.empty())
     return refuse(loop, reason);
@@ -123,7 +118,6 @@ LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
   takeTurn(loop);
   if (found)
     peekAhead(loop, *found);
-  askAhead(loop);
   return success();
 }
 

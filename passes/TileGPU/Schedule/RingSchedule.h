@@ -48,13 +48,7 @@ struct Peek {
 /// With `others`, several warpgroups multiply meanwhile.
 std::optional<Peek> findPeek(mlir::scf::ForOp loop, bool others, std::string &reason);
 /// Waits for the next trip's tile before the last product of a trip.
-/// Puts the wait for vectors that meet a product's result ahead of the wait for that product, where
-/// much is computed under it: ptxas moves no wait for products over a branch.
-void waitAhead(mlir::scf::ForOp loop);
 void peekAhead(mlir::scf::ForOp loop, Peek found);
-
-/// Asks for slots before warps wait for them, where something else runs meanwhile.
-void askAhead(mlir::scf::ForOp loop);
 
 } // namespace tile::gpu
 

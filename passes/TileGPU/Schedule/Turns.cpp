@@ -163,22 +163,3 @@ void tile::gpu::peekAhead(scf::ForOp loop, Peek found) {
   peek(builder, found.tile, next, loop.getUpperBound());
   found.tile.setFull(true);
 }
-
-void tile::gpu::waitAhead(scf::ForOp loop) {
-  for (WgmmaWaitOp wait : llvm::to_vector(loop.getBody()->getOps<WgmmaWaitOp>())) {
-    // What is computed since the last product or wait.
-    bool computed = false;
-    for (Operation *op = wait->getPrevNode(); op && !isa<WgmmaOp, WgmmaWaitOp>(op);
-         op = op->getPrevNode())
-      computed |= computesMuch(*op);
-    Operation *next = wait->getNextNode();
-    while (next && isMemoryEffectFree(next) && !isa<WgmmaWaitOp>(next) && !next->getNumRegions() &&
-           next->getNumResults() == 1 && next->getResult(0).getType().isIntOrIndex())
-      next = next->getNextNode();
-    auto vectors = dyn_cast_or_null<RingWaitOp>(next);
-    if (!computed || !vectors)
-      continue;
-    hold(wait);
-    vectors->moveBefore(wait);
-  }
-}

@@ -86,35 +86,4 @@ tile.kernel @peek params [] dims [] constexprs [] attributes {tile_gpu.num_warps
   }
   tile.return
 }
-
-// Asking does not wait; the wait that follows is left out where the answer was yes, and the next
-// slot has none.
-// CHECK-LABEL: func.func @ahead
-// CHECK:      nvvm.setmaxregister increase
-// CHECK:      scf.for
-// CHECK:        %[[YES:.*]] = llvm.inline_asm {{.*}}mbarrier.test_wait.parity
-// CHECK-NEXT:   llvm.store %[[YES]], %[[ANSWER:.*]] :
-// CHECK:        %[[KNOWN:.*]] = llvm.load %[[ANSWER]]
-// CHECK-NEXT:   llvm.inline_asm {{.*}}setp.ne.b32 p, $2, 0; @p bra DONE; WAIT: mbarrier.try_wait{{.*}} %[[KNOWN]]
-// CHECK:        %[[NONE:.*]] = arith.constant 0 : i32
-// CHECK-NEXT:   llvm.store %[[NONE]], %[[ANSWER]] :
-// CHECK:        mbarrier.arrive.shared::cta.b64
-tile.kernel @ahead params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 8 : i64, tile_gpu.producer_threads = 128 : i64} grid { tile.yield } body {
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c9 = arith.constant 9 : index
-  %ring = tile_gpu.ring {tile_gpu.ahead} : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>>
-  tile_gpu.warp_specialize producer {
-    scf.for %i = %c0 to %c9 step %c1 {
-      %m, %full = tile_gpu.ring_acquire %ring : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>> -> !tile_gpu.memdesc<64x64xf16, #s>
-    }
-  } consumer {
-    scf.for %i = %c0 to %c9 step %c1 {
-      tile_gpu.ring_peek %ring {tile_gpu.ahead} : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>>
-      %m = tile_gpu.ring_wait %ring : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>> -> !tile_gpu.memdesc<64x64xf16, #s>
-      tile_gpu.ring_release %ring : !tile_gpu.ring<2, !tile_gpu.memdesc<64x64xf16, #s>>
-    }
-  }
-  tile.return
-}
 }

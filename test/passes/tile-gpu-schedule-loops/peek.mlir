@@ -8,21 +8,17 @@
 !b = !tile_gpu.memdesc<64x64xf16, #s>
 !acc = tensor<128x64xf32, #acc>
 
-// Once before the loop, then before the last wait of each iteration that has another behind it; it
-// asks ahead, under the arithmetic.
+// Once before the loop, then before the last wait of each iteration that has another behind it.
 // CHECK-LABEL: tile.kernel @two
-// CHECK:      %[[RING:.*]] = tile_gpu.ring {tile_gpu.ahead}
-// CHECK-NEXT: tile_gpu.ring :
 // CHECK:      consumer {
 // CHECK:        %[[SOME:.*]] = arith.cmpi slt, %[[LOW:.*]], %[[HIGH:.*]] : index
 // CHECK-NEXT:   scf.if %[[SOME]] {
-// CHECK-NEXT:     tile_gpu.ring_peek %[[RING]] :
+// CHECK-NEXT:     tile_gpu.ring_peek %[[RING:.*]] :
 // CHECK-NEXT:   }
 // CHECK-NEXT:   %{{.*}} = scf.for %[[I:.*]] = %[[LOW]] to %[[HIGH]] step %[[STEP:.*]] iter_args
 // CHECK-NEXT:     tile_gpu.ring_wait %[[RING]] full
 // CHECK:          tile_gpu.ring_wait %{{[0-9]+}} :
 // CHECK:          tile_gpu.wgmma_wait {{.*}} {pending = 1 : i64}
-// CHECK-NEXT:     tile_gpu.ring_peek %[[RING]] {tile_gpu.ahead}
 // CHECK-NEXT:     %[[E:.*]] = math.exp2
 // CHECK-NEXT:     %[[HELD:.*]] = tile_gpu.optimization_barrier %[[E]]
 // CHECK-NEXT:     %[[NEXT:.*]] = arith.addi %[[I]], %[[STEP]] : index

@@ -118,22 +118,18 @@ tile.kernel @roomy params [#tile.param<"q", in, align = 16>, #tile.param<"w", in
 // CHECK:   tile_gpu.wgmma_wait %[[GV]] {pending = 1 : i64}
 // CHECK:   tile_gpu.wgmma_wait %[[GK]] {pending = 0 : i64}
 
-// The vector that meets the first product's result comes with the product's operand, which is held
-// beyond that. The one that is read behind a second wait has a ring of its own; its slot goes back
-// behind what is computed with it, as the loads may be made one by one till then, and behind the
-// product ahead of the fence.
+// The vectors come with the tile, whose slot is held till the trip's last product is done.
 // RINGS-LABEL: tile.kernel @crowded
-// RINGS: %[[TILE:.*]] = tile_gpu.ring per_warp : <8, <128x64xf16, {{.*}}>>, <128xf32, {{.*}}>>>
-// RINGS: %[[OWN:.*]] = tile_gpu.ring per_warp : <8, <128xf32, {{[^,]*}}, {{[^,]*}}>>>
+// RINGS: %[[RING:.*]] = tile_gpu.ring per_warp : <8, <128x64xf16, {{.*}}>>, <128xf32, {{.*}}>>, <128xf32, {{.*}}>>>
 // RINGS: consumer
 // RINGS:   scf.for
-// RINGS:   %[[X:.*]]:2 = tile_gpu.ring_wait %[[TILE]]
+// RINGS:   %[[X:.*]]:3 = tile_gpu.ring_wait %[[RING]]
 // RINGS:   tile_gpu.local_load %[[X]]#1
+// RINGS:   tile_gpu.local_load %[[X]]#2
 // RINGS-NOT: tile_gpu.ring_release
-// RINGS:   tile_gpu.local_alloc
-// RINGS:   tile_gpu.wgmma
-// RINGS-NEXT: tile_gpu.ring_release %[[OWN]] {tile_gpu.fenced}
-// RINGS:   tile_gpu.ring_release %[[TILE]] {tile_gpu.fenced}
+// RINGS:   "test.add"
+// RINGS:   tile_gpu.wgmma_wait
+// RINGS:   tile_gpu.ring_release %[[RING]] {tile_gpu.fenced}
 tile.kernel @crowded params [#tile.param<"q", in, align = 16>, #tile.param<"w", in, align = 16>, #tile.param<"n", scalar, align = 1>] dims [] constexprs [] attributes {tile_gpu.num_warps = 4 : i64} grid {
   ^bb0(%q: !tile.ptr<f16>, %w: !tile.ptr<f32>, %n: index):
     tile.yield
