@@ -178,7 +178,7 @@ tile.kernel @small params [#tile.param<"x", in, align = 16>, #tile.param<"w", in
 // RING-LABEL: tile.kernel @deep
 // RING: tile_gpu.ring {{.*}} <128x128xi8
 // RING: %[[R0:.*]] = tile_gpu.ring : <2, <256x64xf16
-// RING: %[[R1:.*]] = tile_gpu.ring{{.*}} : <2, <256x64xf16
+// RING: %[[R1:.*]] = tile_gpu.ring : <2, <256x64xf16
 // RING: } consumer {
 // RING: tile_gpu.ring_wait %[[R0]]
 // RING: tile_gpu.wgmma {{.*}} from 0
