@@ -21,6 +21,7 @@ inline constexpr int64_t schedulers =
 struct ProgramTime {
   double tensor = 0, arithmetic = 0;
   double chain = 0;
+  double start = 0; ///< of the chain, before the first tile of a block that copies ahead is there
 };
 
 /// The p-norm: the largest where one is, a little more where several are close.
@@ -74,6 +75,7 @@ private:
   }
   double getCacheShare(const AccessWork &access) const;
   double getKept(size_t loop, const AccessWork &access) const;
+  double countWaits(size_t number, double trips) const;
   double getTrips(size_t loop) const {
     return std::max(work.loops[loop].trips / std::max(work.loops[loop].runs, 1.0), 1.0);
   }

@@ -40,9 +40,30 @@ constexpr double portBytesPerClock = 64; ///< of a multiprocessor, from L2
 /// True for so few columns that the product takes no time beside what computes its operand.
 static bool isNarrow(const DotWork &dot) { return countColumns(dot) < 64; }
 
+/// Of a loop's trips, those in which threads wait for what they load. What an earlier loop has kept
+/// is there; what is all kept for a later one is copied some trips ahead (tile-gpu-keep-tiles).
+double Estimator::countWaits(size_t number, double trips) const {
+  double most = 0;
+  for (const AccessWork &access : work.loops[number].accesses) {
+    if (access.isStore)
+      continue;
+    double waits = trips * (1 - getKept(number, access));
+    if (trips > 1 && double(resources.keptTrips) >= getTrips(number) &&
+        llvm::any_of(llvm::seq(number + 1, work.loops.size()), [&](size_t later) {
+          return llvm::any_of(work.loops[later].accesses, [&](const AccessWork &each) {
+            return each.param == access.param && findEarlierLoop(work, later, each) == int(number);
+          });
+        }))
+      waits = work.loops[number].runs;
+    most = std::max(most, waits);
+  }
+  return most;
+}
+
 ProgramTime Estimator::getProgramTime() const {
   ProgramTime time;
   time.chain = resources.bulkCopies && schedule.persistent ? 0 : startTime;
+  time.start = resources.bulkCopies ? time.chain : 0;
   double cacheShare = target.cache / double(target.processors) * 1e3; // bytes a microsecond
   double memoryShare = target.memory / double(target.processors) * 1e3;
   double portRate = portBytesPerClock * target.clock * 1e3;
@@ -134,8 +155,10 @@ ProgramTime Estimator::getProgramTime() const {
           (std::max({trip, producing, receiving, (latency + trip / std::max(rings, 1.0)) / ahead}) +
            varying * latency / ahead);
       // A producer that has issued a loop's copies goes on to the next time that the loop runs.
-      if (!schedule.persistent)
+      if (!schedule.persistent) {
         chain += std::min(loop.runs, 1.0) * latency;
+        time.start += std::min(loop.runs, 1.0) * latency;
+      }
     } else if (resources.asyncCopies && inLoop && resources.stages > 1) {
       double share = loop.reduced > 0
                          ? 1
@@ -152,7 +175,7 @@ ProgramTime Estimator::getProgramTime() const {
              overlap = loop.dots.empty() && inLoop
                            ? 1 + 0.25 * std::log2(std::max(perScheduler, 1.0))
                            : 1;
-      chain = getNorm({trips * (loaded + filled > 0 ? loadLatency : 0), computing}, overlap) +
+      chain = getNorm({countWaits(number, trips) * loadLatency, computing}, overlap) +
               trips * mostKept * keptTime;
     }
     bool ahead =

@@ -138,6 +138,26 @@ kernel attention[D: int = 64, CAUSAL: bool = false, BM: int = 64, BN: int = 64](
 }
 )";
 
+// Rows in blocks, once and twice.
+constexpr const char *once = R"(
+kernel once(x: in f32[M, N], y: out f32[M, N])
+  where M in 1..=65536 opt 132, N in 1..=8192 opt 4096
+  grid (i: M)
+{
+  for n in blocks(N, 512) { y[i, n] = x[i, n] * 2.0; }
+}
+)";
+constexpr const char *twice = R"(
+kernel twice(x: in f32[M, N], y: out f32[M, N])
+  where M in 1..=65536 opt 132, N in 1..=8192 opt 4096
+  grid (i: M)
+{
+  var all: f32 = 0.0;
+  for n in blocks(N, 512) { all += sum(x[i, n]); }
+  for n in blocks(N, 512) { y[i, n] = x[i, n] * all; }
+}
+)";
+
 class CostModel : public ::testing::Test {
 protected:
   cost::CostEstimate estimate(const char *text, TuneConfig config, TuneShape shape,
@@ -291,6 +311,38 @@ TEST_F(CostModel, SmallBlocksOverlapWhatALargeOneDoesInTurns) {
         EXPECT_LT(take("128", "64", "4"), take("128", "64", "8")) << causal;
       }
     }
+}
+
+// A row that waits in shared memory is waited for once, when its first tiles are copied.
+TEST_F(CostModel, WhatIsKeptIsNotWaitedForAgain) {
+  TuneConfig few = {{"warps", "2"}};
+  cost::CostEstimate first = estimate(once, few, {}), again = estimate(twice, few, {});
+  ASSERT_TRUE(first.valid && again.valid) << first.reason << again.reason;
+  EXPECT_GT(again.sharedBytes, 4096 * 4);
+  EXPECT_LT(again.milliseconds, first.milliseconds);
+}
+
+// With one program a multiprocessor there is no next one whose tiles could be there earlier.
+TEST_F(CostModel, PersistenceHidesTheStartOfAllProgramsButTheFirst) {
+  auto take = [&](const char *persistent, int64_t rows) {
+    return estimate(product, {{"warps", "8"}, {"persistent", persistent}},
+                    {{"M", rows}, {"N", 1024}, {"K", 1024}})
+        .milliseconds;
+  };
+  EXPECT_DOUBLE_EQ(take("true", 1024), take("false", 1024));
+  EXPECT_LT(take("true", 8192), 0.95 * take("false", 8192));
+}
+
+// Tiles that come late hold products up: what L2 takes adds to what tensor cores take at their
+// rate, though each alone takes less than the whole.
+TEST_F(CostModel, ProductsDoNotHideWhatBringsTheirTiles) {
+  cost::CostEstimate found =
+      estimate(product, {{"BN", "256"}, {"warps", "8"}}, {{"M", 4096}, {"N", 4096}, {"K", 4096}});
+  auto limits = *cost::findTargetLimits("sm_90a");
+  double l2 = found.l2Bytes / limits.cache * 1e-6,
+         products = found.operations / limits.tensor16 * 1e-6;
+  EXPECT_GT(found.milliseconds, 0.9 * (l2 + products));
+  EXPECT_LT(found.milliseconds, 1.3 * (l2 + products));
 }
 
 TEST_F(CostModel, SaysTheSameTwice) {
