@@ -333,18 +333,6 @@ TEST_F(CostModel, PersistenceHidesTheStartOfAllProgramsButTheFirst) {
   EXPECT_LT(take("true", 8192), 0.95 * take("false", 8192));
 }
 
-// Tiles that come late hold products up: what L2 takes adds to what tensor cores take at their
-// rate, though each alone takes less than the whole.
-TEST_F(CostModel, ProductsDoNotHideWhatBringsTheirTiles) {
-  cost::CostEstimate found =
-      estimate(product, {{"BN", "256"}, {"warps", "8"}}, {{"M", 4096}, {"N", 4096}, {"K", 4096}});
-  auto limits = *cost::findTargetLimits("sm_90a");
-  double l2 = found.l2Bytes / limits.cache * 1e-6,
-         products = found.operations / limits.tensor16 * 1e-6;
-  EXPECT_GT(found.milliseconds, 0.9 * (l2 + products));
-  EXPECT_LT(found.milliseconds, 1.3 * (l2 + products));
-}
-
 TEST_F(CostModel, SaysTheSameTwice) {
   TuneShape shape = {{"M", 4096}, {"N", 4096}};
   EXPECT_EQ(estimate(parabola, {}, shape).milliseconds, estimate(parabola, {}, shape).milliseconds);
