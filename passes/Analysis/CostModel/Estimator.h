@@ -75,7 +75,6 @@ private:
   }
   double getCacheShare(const AccessWork &access) const;
   double getKept(size_t loop, const AccessWork &access) const;
-  double countWaits(size_t number, double trips) const;
   double getTrips(size_t loop) const {
     return std::max(work.loops[loop].trips / std::max(work.loops[loop].runs, 1.0), 1.0);
   }

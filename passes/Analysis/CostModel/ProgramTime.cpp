@@ -40,26 +40,6 @@ constexpr double portBytesPerClock = 64; ///< of a multiprocessor, from L2
 /// True for so few columns that the product takes no time beside what computes its operand.
 static bool isNarrow(const DotWork &dot) { return countColumns(dot) < 64; }
 
-/// Of a loop's trips, those in which threads wait for what they load. What an earlier loop has kept
-/// is there; what is all kept for a later one is copied some trips ahead (tile-gpu-keep-tiles).
-double Estimator::countWaits(size_t number, double trips) const {
-  double most = 0;
-  for (const AccessWork &access : work.loops[number].accesses) {
-    if (access.isStore)
-      continue;
-    double waits = trips * (1 - getKept(number, access));
-    if (trips > 1 && double(resources.keptTrips) >= getTrips(number) &&
-        llvm::any_of(llvm::seq(number + 1, work.loops.size()), [&](size_t later) {
-          return llvm::any_of(work.loops[later].accesses, [&](const AccessWork &each) {
-            return each.param == access.param && findEarlierLoop(work, later, each) == int(number);
-          });
-        }))
-      waits = work.loops[number].runs;
-    most = std::max(most, waits);
-  }
-  return most;
-}
-
 ProgramTime Estimator::getProgramTime() const {
   ProgramTime time;
   time.chain = resources.bulkCopies && schedule.persistent ? 0 : startTime;
@@ -175,7 +155,7 @@ ProgramTime Estimator::getProgramTime() const {
              overlap = loop.dots.empty() && inLoop
                            ? 1 + 0.25 * std::log2(std::max(perScheduler, 1.0))
                            : 1;
-      chain = getNorm({countWaits(number, trips) * loadLatency, computing}, overlap) +
+      chain = getNorm({trips * (loaded + filled > 0 ? loadLatency : 0), computing}, overlap) +
               trips * mostKept * keptTime;
     }
     bool ahead =

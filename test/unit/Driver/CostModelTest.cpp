@@ -138,26 +138,6 @@ kernel attention[D: int = 64, CAUSAL: bool = false, BM: int = 64, BN: int = 64](
 }
 )";
 
-// Rows in blocks, once and twice.
-constexpr const char *once = R"(
-kernel once(x: in f32[M, N], y: out f32[M, N])
-  where M in 1..=65536 opt 132, N in 1..=8192 opt 4096
-  grid (i: M)
-{
-  for n in blocks(N, 512) { y[i, n] = x[i, n] * 2.0; }
-}
-)";
-constexpr const char *twice = R"(
-kernel twice(x: in f32[M, N], y: out f32[M, N])
-  where M in 1..=65536 opt 132, N in 1..=8192 opt 4096
-  grid (i: M)
-{
-  var all: f32 = 0.0;
-  for n in blocks(N, 512) { all += sum(x[i, n]); }
-  for n in blocks(N, 512) { y[i, n] = x[i, n] * all; }
-}
-)";
-
 class CostModel : public ::testing::Test {
 protected:
   cost::CostEstimate estimate(const char *text, TuneConfig config, TuneShape shape,
@@ -311,15 +291,6 @@ TEST_F(CostModel, SmallBlocksOverlapWhatALargeOneDoesInTurns) {
         EXPECT_LT(take("128", "64", "4"), take("128", "64", "8")) << causal;
       }
     }
-}
-
-// A row that waits in shared memory is waited for once, when its first tiles are copied.
-TEST_F(CostModel, WhatIsKeptIsNotWaitedForAgain) {
-  TuneConfig few = {{"warps", "2"}};
-  cost::CostEstimate first = estimate(once, few, {}), again = estimate(twice, few, {});
-  ASSERT_TRUE(first.valid && again.valid) << first.reason << again.reason;
-  EXPECT_GT(again.sharedBytes, 4096 * 4);
-  EXPECT_LT(again.milliseconds, first.milliseconds);
 }
 
 // With one program a multiprocessor there is no next one whose tiles could be there earlier.
