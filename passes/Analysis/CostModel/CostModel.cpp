@@ -28,7 +28,7 @@ constexpr double sharingRate = 4.0e6; ///< bytes of sums a microsecond that all 
 constexpr double roundTime = 0.6;     ///< of each time that the last one waits for some of them
 constexpr double meetingTime = 3.5;   ///< of a program that shares it as a block of a cluster
 constexpr double meetingRate = 25e3;  ///< bytes of its state a microsecond, there and back
-constexpr double spillTime = 0.005;   ///< of a program's time, for each register that is missing
+constexpr double spillTime = 0.008;   ///< of a program's time, for each register that is missing
 constexpr double idlePrice = 0.01; ///< of the time, where no multiprocessor has a program: of two
                                    ///< choices as good, the one that keeps more of them busy
 constexpr double lengthPrice = 2.5e-5; ///< of the time, for each slot of a thread's code: of two
