@@ -92,12 +92,20 @@ bool tile::gpu::isWholeInWarps(ConvertLayoutOp op) {
 }
 
 /// True for a conversion for which each warp has bytes of its own, once a program of a persistent
-/// kernel: with a barrier of all warps none could begin the next program while others end this one.
+/// kernel with a producer: with a barrier of all warps none could begin the next program while
+/// others end this one. Without a producer all warps meet in each trip.
 static bool endsProgram(ConvertLayoutOp op) {
   auto loop = op->getParentOfType<LoopLikeOpInterface>();
-  return op->getParentOfType<KernelOp>()->hasAttr(persistentGridName) && loop &&
-         !loop->getParentOfType<LoopLikeOpInterface>() &&
-         op.getSharedNeed().use == SharedUse::ScratchWarp;
+  auto kernel = op->getParentOfType<KernelOp>();
+  if (!kernel->hasAttr(persistentGridName) || !loop ||
+      loop->getParentOfType<LoopLikeOpInterface>() ||
+      op.getSharedNeed().use != SharedUse::ScratchWarp)
+    return false;
+  auto isOfProducer = [](Operation *each) {
+    return isa<TmaFetchOp, WarpSpecializeOp>(each) ? WalkResult::interrupt()
+                                                   : WalkResult::advance();
+  };
+  return kernel.getBody().walk(isOfProducer).wasInterrupted();
 }
 
 bool tile::gpu::keepsScratch(Operation *op) {

@@ -41,8 +41,8 @@ struct CopyRing {
 bool isWholeInWarps(ConvertLayoutOp op);
 
 /// True for such a conversion in a loop, if it is small, and for one within warps that a program of
-/// a persistent kernel makes once. Its bytes are nobody else's as long as the loop lasts, so each
-/// warp waits for itself alone, from trip to trip too.
+/// a persistent kernel with a producer makes once. Its bytes are nobody else's as long as the loop
+/// lasts, so each warp waits for itself alone, from trip to trip too.
 bool keepsScratch(mlir::Operation *op);
 
 /// Bytes of shared memory that the kernel would need with `stages` slots for each tile of `ring`;
