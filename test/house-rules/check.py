@@ -226,6 +226,16 @@ def checkFolders(root):
             yield os.path.relpath(path, root), f"{len(names)} files, the limit is 12: make a folder"
 
 
+def checkStrays(root):
+    """Entries of the compile cache stay out of the tree: they name files of a machine."""
+    for folder in sorted(os.listdir(root)):
+        path = os.path.join(root, folder)
+        if os.path.isdir(path) and not folder.startswith((".", "build")):
+            for name in sorted(os.listdir(path)):
+                if re.fullmatch(r"[0-9a-f]{64}\.(entry|deps|last)", name):
+                    yield os.path.join(folder, name), "an entry of the compile cache: remove it"
+
+
 def isIn(path, folders):
     return any(path.startswith(folder + os.sep) for folder in folders)
 
@@ -432,7 +442,7 @@ def main(root):
         for line, message in found:
             print(f"{path}:{line}: {message}")
         broken += len(found)
-    for path, message in checkFolders(root):
+    for path, message in [*checkFolders(root), *checkStrays(root)]:
         print(f"{path}: {message}")
         broken += 1
     for path, message in checkCircles(root, code):
