@@ -173,6 +173,23 @@ bool Compiler::optimize() {
 /// What LLVM's functions say of how many blocks share a multiprocessor.
 static constexpr StringLiteral leastBlocksName = "nvvm.minctasm";
 
+/// Runs passes of a try that may not stay; `said` has what they would have told.
+bool Compiler::runSilently(llvm::function_ref<bool()> run, std::vector<mlir::Diagnostic> &said) {
+  llvm::SaveAndRestore silent(retries, true);
+  ScopedDiagnosticHandler hold(&context, [&](mlir::Diagnostic &each) {
+    said.push_back(std::move(each));
+    return success();
+  });
+  return run();
+}
+
+bool sayAfterwards(std::vector<mlir::Diagnostic> &said, mlir::MLIRContext &context,
+                   Session &session) {
+  for (mlir::Diagnostic &each : said)
+    context.getDiagEngine().emit(std::move(each));
+  return !session.getDiagnostics().hasErrors();
+}
+
 /// The passes that lay tiles out. Kernels whose rings of fetches do not fit into shared memory go
 /// through them once more, and load their tiles by themselves; of the first try nothing is said.
 bool Compiler::assignLayouts() {
@@ -180,15 +197,7 @@ bool Compiler::assignLayouts() {
   if (retries)
     return run();
   std::vector<mlir::Diagnostic> held;
-  bool done, again = false;
-  {
-    llvm::SaveAndRestore quiet(retries, true);
-    ScopedDiagnosticHandler hold(&context, [&](mlir::Diagnostic &diagnostic) {
-      held.push_back(std::move(diagnostic));
-      return success();
-    });
-    done = run();
-  }
+  bool done = runSilently(run, held), again = false;
   for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
     if (KernelOp laidOut = done ? KernelOp() : module->lookupSymbol<KernelOp>(kernel.getSymName());
         laidOut && laidOut->hasAttr(gpu::loadsItselfName)) {
@@ -201,11 +210,10 @@ bool Compiler::assignLayouts() {
       report.emplace(context);
     return run();
   }
-  for (mlir::Diagnostic &diagnostic : held)
-    context.getDiagEngine().emit(std::move(diagnostic));
-  if (!done && !session.getDiagnostics().hasErrors())
-    session.failInternal("a pass of 'layout passes' failed without a message");
-  return !session.getDiagnostics().hasErrors();
+  bool ended = sayAfterwards(held, context, session);
+  return done || !ended
+             ? ended
+             : session.failInternal("a pass of 'layout passes' failed without a message");
 }
 
 bool Compiler::lowerToGPU() {

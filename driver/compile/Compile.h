@@ -117,6 +117,7 @@ private:
   bool runPasses(llvm::StringRef name, llvm::function_ref<void(mlir::OpPassManager &)> populate);
   bool runStages(Stage last);
   bool joinTiles();
+  bool runSilently(llvm::function_ref<bool()> run, std::vector<mlir::Diagnostic> &said);
   void keepForTries();
   void reportAssembler(llvm::Error error);
   void reportSpills(const runtime::Kernel &kernel);
@@ -202,6 +203,10 @@ void printPipelines(const Options &options);
 /// `tilec run`. Completes the options with what it finds out: the kernel, the device's target.
 /// Returns the exit code.
 int runKernel(Options &options, Session &session);
+
+/// Tells what a try that stays has said. False where an error is among it, or a warning is one.
+bool sayAfterwards(std::vector<mlir::Diagnostic> &said, mlir::MLIRContext &context,
+                   Session &session);
 
 } // namespace tile
 

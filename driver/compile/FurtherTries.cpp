@@ -22,7 +22,6 @@
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/TileGPU/LaunchFit.h"
-#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 
@@ -380,22 +379,15 @@ bool Compiler::joinTiles() {
   if (OperationFingerPrint(*module) == before)
     return assignLayouts();
   std::vector<mlir::Diagnostic> said;
-  {
-    llvm::SaveAndRestore silent(retries, true);
-    ScopedDiagnosticHandler hold(&context, [&](mlir::Diagnostic &each) {
-      said.push_back(std::move(each));
-      return success();
-    });
-    if (!assignLayouts() || !hasPlaces(*module)) {
+  auto joins = [&] {
+    bool hasRoom = assignLayouts() && hasPlaces(*module);
+    if (!hasRoom)
       markCrowded(*source, *beforeLayouts);
-      module = std::move(source);
-    }
-  }
-  if (source) {
-    for (mlir::Diagnostic &each : said)
-      context.getDiagEngine().emit(std::move(each));
-    return !session.getDiagnostics().hasErrors(); // -Werror
-  }
+    return hasRoom;
+  };
+  if (runSilently(joins, said))
+    return sayAfterwards(said, context, session);
+  module = std::move(source);
   if (report)
     report.emplace(context);
   if (!runPasses("widening", populateWidenPipeline))
