@@ -217,17 +217,26 @@ void parseAssemblerLog(StringRef log, Cubin &cubin) {
   }
 }
 
+/// ptxas optimises this many functions at once, on machines with fewer processors, too: it writes
+/// the number into the cubin, and the same source gives the same bytes everywhere.
+constexpr StringRef atOnce = "--split-compile=8";
+
 /// ptxas itself crashes on some kernels at its highest levels; a lower one is tried then, with a
 /// warning.
 static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &program,
                                          const AssembleOptions &options) {
   Cubin cubin;
+  bool isSplit = ptx.count(".entry") > 1 && none_of(options.flags, [](StringRef flag) {
+                   return flag.contains("split-compile"); // the user's own
+                 });
   for (int level = std::clamp(options.level, 0, 3);; --level) {
     MemoryFile input("tile.ptx"), output("tile.cubin"), log("ptxas.log");
     if (!input.isOpen() || !output.isOpen() || !log.isOpen() || !input.write(ptx))
       return makeError(Twine("cannot make a file in memory for ptxas: ") + std::strerror(errno));
     std::string flag = "-O" + std::to_string(level);
     std::vector<std::string> words = {program, "-arch=" + options.arch, flag, "-v"};
+    if (isSplit)
+      words.push_back(atOnce.str());
     words.insert(words.end(), options.flags.begin(), options.flags.end());
     words.insert(words.end(), {input.getPath(), "-o", output.getPath()});
     if (options.log)
@@ -245,6 +254,11 @@ static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &progr
     std::string text = log.read();
     if (options.log)
       *options.log << text;
+    if (*code != 0 && isSplit && StringRef(text).contains("-split-compile'")) {
+      isSplit = false; // an older ptxas, which does not know the flag
+      ++level;
+      continue;
+    }
     if (*code != 0)
       return readRefusal("ptxas", text);
     cubin.bytes = output.read();
