@@ -211,6 +211,9 @@ TK_CORE uint64_t tk_span(const tk_region *r);
  * buffer included; where an exact answer would take too long (strides that are not nested), or
  * elements are smaller than a byte, regions whose spans meet count as overlapping. */
 TK_CORE int tk_overlaps(const tk_region *a, const tk_region *b);
+/* Whether two elements of one tensor share memory. Exact but for strides that are not nested and
+ * would take too long: those count as overlapping. */
+TK_CORE int tk_overlaps_itself(const tk_region *r);
 
 /* ---- Choice of an instance: Select.c ---- */
 

@@ -103,6 +103,33 @@ TK_CORE int tk_overlaps(const tk_region *a, const tk_region *b) {
   return tk_reaches(terms, count, (tk_int128)b->address - (tk_int128)a->address, &budget);
 }
 
+TK_CORE int tk_overlaps_itself(const tk_region *r) {
+  tk_term terms[TK_MAX_RANK];
+  tk_uint128 reach = 0;
+  int count = 0, before, budget = 4096, is_nested = 1;
+  if (r->rank > TK_MAX_RANK)
+    return 1;
+  for (int i = 0; i < r->rank; ++i) {
+    if (r->shape[i] <= 1)
+      continue;
+    before = count;
+    count = tk_add_term(terms, count, r->strides[i], 1 - r->shape[i], r->shape[i] - 1);
+    if (count == before) /* a stride of 0, or two that are equal */
+      return 1;
+  }
+  /* Rows that end before the next one begins, and so on outward, as nearly all tensors have. */
+  for (int i = count; i-- > 0; reach += (tk_uint128)(uint64_t)terms[i].high * terms[i].stride)
+    is_nested &= reach < (tk_uint128)terms[i].stride;
+  /* Two elements at one address differ by terms that add up to 0; the first that is not 0 may be
+   * taken as positive, since the same two in the other order have it negative. */
+  for (int i = 0; i < count && !is_nested; ++i) {
+    terms[i].low = 1;
+    if (tk_reaches(terms + i, count - i, 0, &budget))
+      return 1;
+  }
+  return 0;
+}
+
 /* ---- Strides, alignment, overlap ---- */
 
 static tk_region tk_region_of(const tk_kernel *k, const tile_argument *a, const tk_plan *plan,
@@ -128,6 +155,19 @@ static tile_code tk_stride_error(const tk_kernel *k, int param, int axis, int64_
   tk_say("stride %d of '%s' is %lld, expected %s", axis, k->params[param].name, (long long)found,
          expected);
   return tk_fail(k, TILE_ERROR_STRIDE, k->params[param].line);
+}
+
+static tile_code tk_self_overlap_error(const tk_kernel *k, int param, const tk_region *r) {
+  const tk_param *p = &k->params[param];
+  tk_about(k);
+  tk_say("'%s' is written, but with strides [", p->name);
+  for (int i = 0; i < r->rank; ++i)
+    tk_say("%s%lld", i ? ", " : "", (long long)r->strides[i]);
+  tk_say("] and extents [");
+  for (int i = 0; i < r->rank; ++i)
+    tk_say("%s%lld", i ? ", " : "", (long long)r->shape[i]);
+  tk_say("] elements share memory, expected each apart; pass a contiguous tensor");
+  return tk_fail(k, TILE_ERROR_STRIDE, p->line);
 }
 
 static tile_code tk_check_strides(const tk_kernel *k, const tile_argument *a, size_t count,
@@ -175,6 +215,8 @@ static tile_code tk_check_strides(const tk_kernel *k, const tile_argument *a, si
     } else {
       tk_region region = tk_region_of(k, a, plan, i);
       span = tk_span(&region);
+      if (p->access != TILE_IN && tk_overlaps_itself(&region))
+        return tk_self_overlap_error(k, i, &region);
     }
     plan->spans[i] = span;
     if (span == UINT64_MAX || (a[i].bytes > 0 && span > (uint64_t)a[i].bytes)) {

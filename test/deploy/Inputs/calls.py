@@ -221,6 +221,7 @@ def callAll():
     launch("dense", gather(off=tensor(I32, 0x200000, [65], [2])))
     launch("negative stride", gather(z=tensor(F32, 0x400000, [64], [-1])))
     launch("zero stride", gather(z=tensor(F32, 0x400000, [64], [0])))
+    launch("overlapping rows", gather(y=tensor(F32, 0x300000, [128, 16], [8, 1])))
     launch("memory", gather(x=tensor(F32, 0x100000, [64, 16], size=4095)))
     launch("alignment", gather(y=tensor(F32, 0x300020, [128, 16], [16, 1])))
     launch("overlap", gather(y=tensor(F32, 0x100800, [128, 16], [16, 1])))

@@ -52,6 +52,33 @@ TEST(Overlap, Simple) {
   EXPECT_TRUE(overlaps(a.region(), a.region()));
 }
 
+TEST(Overlap, Itself) {
+  std::mt19937 random(7);
+  int overlapping = 0, apart = 0;
+  for (int round = 0; round < 20000; ++round) {
+    Tensor tensor{4096, 1, {}, {}};
+    for (size_t rank = random() % 5; tensor.shape.size() < rank;) {
+      tensor.shape.push_back(random() % 5);
+      tensor.strides.push_back(random() % 24);
+    }
+    uint64_t elements = 1;
+    for (int64_t extent : tensor.shape)
+      elements *= uint64_t(extent);
+    tk_region region = tensor.region();
+    bool shares = tensor.touched().size() < elements;
+    EXPECT_EQ(!tensor.isEmpty() && tk_overlaps_itself(&region), shares);
+    (shares ? overlapping : apart) += !tensor.isEmpty();
+  }
+  EXPECT_GT(overlapping, 1000);
+  EXPECT_GT(apart, 1000);
+  Tensor columns{0, 4, {1 << 30, 1 << 30}, {1, 1 << 30}},
+      huge{0, 4, {1 << 30, 3}, {1 << 30, 1 << 30}};
+  tk_region region = columns.region();
+  EXPECT_FALSE(tk_overlaps_itself(&region));
+  region = huge.region();
+  EXPECT_TRUE(tk_overlaps_itself(&region));
+}
+
 TEST(Overlap, InterleavedSlices) {
   // Left and right half of the columns of one buffer of 128 columns.
   Tensor left{4096, 2, {64, 64}, {128, 1}}, right{4096 + 128, 2, {64, 64}, {128, 1}};
