@@ -143,7 +143,7 @@ static const std::pair<StringRef, StringRef> topics[] = {
      "A result of tilec tune that no longer fits the source is left out with the warning W0605.\n"},
     {"environment",
      "Variables that tilec and the runtime read\n\n"
-     "  TILE_CACHE          the compile cache's folder, as --cache\n"
+     "  TILE_CACHE          the compile cache's folder, as --cache; off: no cache\n"
      "  TILE_CACHE_COMMAND  a program that keeps results elsewhere, as --cache-command\n"
      "  TILE_PTXAS          the ptxas program, as --ptxas-path; none: binaries are PTX, for the\n"
      "                      driver's assembler\n"

@@ -328,11 +328,14 @@ bool OptionsParser::parse(Options &options) {
       options.printAfter.push_back(getPresentPassName(name.trim()).str());
   options.printPipeline = arguments.hasArg(OPT_print_pipeline);
   options.timeReport = arguments.hasArg(OPT_time_report);
-  const char *cacheFolder = getenv("TILE_CACHE");
-  options.cacheFolder = arguments.getLastArgValue(OPT_cache, cacheFolder ? cacheFolder : "").str();
-  const char *cacheCommand = getenv("TILE_CACHE_COMMAND");
-  options.cacheCommand =
-      arguments.getLastArgValue(OPT_cache_command, cacheCommand ? cacheCommand : "").str();
+  // A folder of such a name is asked for as ./off.
+  auto cachePart = [&](OptSpecifier option, const char *variable) {
+    const char *preset = getenv(variable);
+    StringRef given = arguments.getLastArgValue(option, preset ? preset : "");
+    return given == "off" || given == "none" ? std::string() : given.str();
+  };
+  options.cacheFolder = cachePart(OPT_cache, "TILE_CACHE");
+  options.cacheCommand = cachePart(OPT_cache_command, "TILE_CACHE_COMMAND");
   options.explainCache = arguments.hasArg(OPT_explain_cache);
   uint64_t megabytes = options.cacheMegabytes, jobs = options.jobs;
   if (!parseNumber(OPT_cache_size, "--cache-size", 1 << 20, megabytes) ||

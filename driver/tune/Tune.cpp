@@ -279,11 +279,9 @@ bool Tuner::compile() {
         isGood = isGood && writeRequest(request, requests[i]);
         if (!isGood)
           return {};
-        std::vector<std::string> words = {options.executable,
-                                          "--request=" + requests[i].getPath().str()};
-        if (!options.cacheFolder.empty())
-          words.push_back("--cache=" + options.cacheFolder);
-        return words;
+        // "off" is said, too: a child reads the environment itself.
+        std::string cache = options.cacheFolder.empty() ? "off" : options.cacheFolder;
+        return {options.executable, "--request=" + requests[i].getPath().str(), "--cache=" + cache};
       },
       [&](size_t i, const ChildResult &result) {
         requests.erase(i);
