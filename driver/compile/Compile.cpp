@@ -19,7 +19,6 @@
 #include "codegen/Translate.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/CPUAttributeNames.h"
-#include "dialect/FetchNames.h"
 #include "dialect/JoinedNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -188,32 +187,6 @@ bool sayAfterwards(std::vector<mlir::Diagnostic> &said, mlir::MLIRContext &conte
   for (mlir::Diagnostic &each : said)
     context.getDiagEngine().emit(std::move(each));
   return !session.getDiagnostics().hasErrors();
-}
-
-/// The passes that lay tiles out. Kernels whose rings of fetches do not fit into shared memory go
-/// through them once more, and load their tiles by themselves; of the first try nothing is said.
-bool Compiler::assignLayouts() {
-  auto run = [&] { return runPasses("layout passes", populateTileGPUPipeline); };
-  if (retries)
-    return run();
-  std::vector<mlir::Diagnostic> held;
-  bool done = runSilently(run, held), again = false;
-  for (KernelOp kernel : beforeLayouts->getOps<KernelOp>())
-    if (KernelOp laidOut = done ? KernelOp() : module->lookupSymbol<KernelOp>(kernel.getSymName());
-        laidOut && laidOut->hasAttr(gpu::loadsItselfName)) {
-      kernel->setAttr(gpu::loadsItselfName, UnitAttr::get(&context));
-      again = true;
-    }
-  if (again) {
-    module = beforeLayouts->clone();
-    if (report)
-      report.emplace(context);
-    return run();
-  }
-  bool ended = sayAfterwards(held, context, session);
-  return done || !ended
-             ? ended
-             : session.failInternal("a pass of 'layout passes' failed without a message");
 }
 
 bool Compiler::lowerToGPU() {

@@ -14,14 +14,17 @@
 #include "codegen/NVPTX.h"
 #include "codegen/RecomputeAcrossLoops.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/FetchNames.h"
 #include "dialect/JoinedNames.h"
 #include "dialect/Tile/TileDialect.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "driver/compile/Compile.h"
 #include "mlir/IR/Diagnostics.h"
 #include "mlir/Pass/PassManager.h"
 #include "passes/Passes.h"
 #include "passes/Pipelines.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/SharedPlan.h"
 
 using namespace mlir;
 
@@ -352,6 +355,54 @@ static bool hasPlaces(ModuleOp module) {
   passes.enableVerifier(false);
   passes.addPass(createTileGPUAllocateShared());
   return succeeded(passes.run(*copy));
+}
+
+/// Whether rings are the reason that a kernel finds no place. The plan of rings counts bytes; where
+/// all lie, with gaps between them, is known once everything is there.
+static bool areRingsTooMany(KernelOp kernel, ModuleOp module, int64_t limit) {
+  bool hasRings = false;
+  int64_t sum = gpu::reservedBytes; // as if nothing shared bytes
+  kernel.getBody().walk([&](Operation *op) {
+    gpu::SharedNeed need = gpu::getSharedNeed(op);
+    hasRings |= isa<gpu::RingOp>(op);
+    sum += need.bytes + need.alignment;
+  });
+  if (!hasRings || sum <= limit)
+    return false;
+  OwningOpRef<ModuleOp> alone = ModuleOp::create(module.getLoc());
+  (*alone)->setAttrs(module->getAttrDictionary());
+  alone->push_back(kernel->clone());
+  ScopedDiagnosticHandler silent(module.getContext(), [](mlir::Diagnostic &) { return success(); });
+  return !hasPlaces(*alone);
+}
+
+/// The passes that lay tiles out. Kernels whose rings of fetches do not fit into shared memory go
+/// through them once more, and load their tiles by themselves; of the first try nothing is said.
+bool Compiler::assignLayouts() {
+  auto run = [&] { return runPasses("layout passes", populateTileGPUPipeline); };
+  if (retries)
+    return run();
+  std::vector<mlir::Diagnostic> held;
+  bool done = runSilently(run, held), again = false;
+  int64_t limit = findGPUTarget(options.target)->limits.sharedPerBlock();
+  for (KernelOp kernel : beforeLayouts->getOps<KernelOp>()) {
+    auto laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName());
+    if (!laidOut || !(done ? areRingsTooMany(laidOut, *module, limit)
+                           : laidOut->hasAttr(gpu::loadsItselfName)))
+      continue;
+    kernel->setAttr(gpu::loadsItselfName, UnitAttr::get(&context));
+    again = true;
+  }
+  if (again) {
+    module = beforeLayouts->clone();
+    if (report)
+      report.emplace(context);
+    return run();
+  }
+  bool ended = sayAfterwards(held, context, session);
+  return done || !ended
+             ? ended
+             : session.failInternal("a pass of 'layout passes' failed without a message");
 }
 
 /// Marks the kernels that find no room: each is tried alone, from `joined`.

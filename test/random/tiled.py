@@ -14,6 +14,9 @@ from statements import Kernel
 
 LENGTHS = [1, 3, 8, 16, 33, 64, 65, 96, 100, 128, 130, 192, 200]
 SIDES = [16, 32, 32, 48, 64, 64, 64, 80, 96, 128]
+# Dtypes of the two operands of a product.
+PAIRS = [("f16", "f16")] * 4 + [("bf16", "bf16"), ("f32", "f32"), ("i8", "i8"), ("f64", "f64")]
+PAIRS += [("f8e4m3", "f8e4m3"), ("f8e5m2", "f8e5m2"), ("i8", "u8"), ("u8", "i8")]
 
 
 class Merge:
@@ -167,8 +170,8 @@ class Tiled(Generator):
     def product(self):
         """c = act(a · b + …) in tiles, each axis of the grid one of the result's."""
         random = self.random
-        dtype = random.choice(["f16", "f16", "f16", "bf16", "f32", "i8", "f8e4m3"])
-        total = "i32" if dtype == "i8" else "f32"
+        dtype, to = random.choice(PAIRS)
+        total = {"i8": "i32", "u8": "i32", "f64": "f64"}.get(dtype, "f32")
         self.dim("M", LENGTHS), self.dim("N", LENGTHS)
         extent = self.dim("K", [0, 1, 8, 16, 33, 64, 96, 100, 128, 160])
         rows, columns, terms = (
@@ -178,15 +181,20 @@ class Tiled(Generator):
         )
         m, n = self.places(rows, columns)
         a, b = (
-            self.tensor("in", dtype, *(words[::-1] if turn else words))
-            for words, turn in (("MK", self.chance(0.3)), ("KN", self.chance(0.6)))
+            self.tensor("in", each, *(words[::-1] if turn else words))
+            for each, words, turn in ((dtype, "MK", self.chance(0.3)), (to, "KN", self.chance(0.6)))
         )
-        other = self.tensor("in", dtype, *b.dims) if self.chance(0.3) else None
+        # Products of one operand may be joined; further ones may have rows of their own.
+        others = [
+            self.tensor("in", to, *b.dims)
+            for _ in range(random.choice([0, 0, 0, 0, 1, 1, 1, 2, 2]))
+        ]
         group = random.choice([terms, 2 * terms, 128])
         scale = self.tensor("in", total, f"cdiv(K, {group})") if self.chance(0.3) else None
+        count = 1 if self.chance(0.15) else 1 + len(others)  # of sums
         sums = [
             self.let(self.body, const(0 if total == "i32" else 0.0, total, (rows, columns)), "var")
-            for _ in range(2 if other else 1)
+            for _ in range(count)
         ]
         attribute = random.choice(
             [None] * 5
@@ -198,15 +206,52 @@ class Tiled(Generator):
             self.program.attributes.append(f"cluster({parts})")
         elif not attribute and self.chance(0.12):
             self.program.attributes += ["cluster(2)", "persistent"]
+        elif parts and self.chance(0.3):
+            self.program.attributes.append("persistent")
         chosen = None
         if self.chance(0.15):  # rows by numbers from memory, some of which do not exist
             chosen = self.let(self.body, self.load(self.tensor("in", "i32", "M"), m))
             a.dims = ["M", "K"]
-        k, body = self.blocks(extent, terms, attribute)
+        if self.chance(0.12):  # as many trips as memory says, maybe none
+            trips = self.load(self.tensor("in", "i32", f"cdiv(M, {rows})"), ("int", self.axes[0]))
+            seen = binary("+", binary("*", cast(trips, "index"), plain(terms)), plain(terms + 3))
+            extent = self.let(self.body, call("min", extent, seen, dtype="index"))
+        outer, twice = self.body, 1
+        if attribute is None and self.chance(0.12):  # the loop inside of another
+            loop = Statement(
+                "for", self.fresh("g"), [plain(0), plain(random.choice([1, 2, 3]))], [[]]
+            )
+            self.body.append(loop)
+            self.body = loop.bodies[0]
+        elif (
+            not parts and attribute != "split" and self.chance(0.08)
+        ):  # two loops that add to the same sums
+            twice = 2
+        for _ in range(twice):
+            k, body = self.blocks(extent, terms, attribute)
+            self.trip(body, (a, b, others), (m, n, k), sums, (dtype, total), (scale, group), chosen)
+        result = sums[0]
+        for each in sums[1:]:
+            result = binary("-", result, each)
+        if self.body is not outer:
+            if self.chance(0.5):
+                shift = self.load(self.tensor("in", total, "N"), n)
+                self.set(self.body, sums[0], binary("+", sums[0], shift))
+            if self.chance(0.4):
+                place = ("int", name(loop.name, "index"))
+                to = self.tensor("out", total, loop.args[1].attr["value"], "M", "N")
+                self.store(self.body, to, (place, m, n), result)
+            self.body = outer
+        self.finish(result, total, m, n)
+
+    def trip(self, body, tensors, parts, sums, dtypes, scales, chosen):
+        """What one trip of a product's loop adds to its sums."""
+        random, (a, b, others), (m, n, k) = self.random, tensors, parts
+        (dtype, total), (scale, group) = dtypes, scales
         left = self.operand(a, m, k, "MK")
         if chosen:
             left = Node("rows", dtype, left.shape, [chosen], tensor=a, range=k[1])
-        if scale and self.chance(0.5) and dtype != "f8e4m3":
+        if scale and self.chance(0.5) and not dtype.startswith("f8"):
             left = binary("*", left, cast(self.group(scale, k, group), dtype))
             scale = None
         left = self.let(body, left)
@@ -214,19 +259,21 @@ class Tiled(Generator):
         pages = self.tensor("in", "i32", "K") if self.chance(0.12) else None
         if pages:
             b.dims = ["K", "N"]
-        for word, source in zip(sums, [b, other]):
+        for i, source in enumerate([b, *others]):
+            word = sums[i % len(sums)]
             right = self.operand(source, k, n, "KN")
             if pages and source is b:  # rows by numbers that each trip loads
                 right = Node(
-                    "rows", dtype, right.shape, [self.load(pages, k)], tensor=b, range=n[1]
+                    "rows", b.dtype, right.shape, [self.load(pages, k)], tensor=b, range=n[1]
                 )
+            first = left
+            if i and self.chance(0.15):
+                first = self.operand(a, m, k, "MK")
             if factor is None and self.chance(0.7):
-                self.set(body, word, self.dot(total, left, right, word))
+                self.set(body, word, self.dot(total, first, right, word))
                 continue
-            value = self.dot(total, left, right)
+            value = self.dot(total, first, right)
             self.set(body, word, binary("*", value, factor) if factor else value, op="+")
-        result = sums[0] if len(sums) == 1 else binary("-", sums[0], sums[1])
-        self.finish(result, total, m, n)
 
     @staticmethod
     def dot(dtype, *arguments):
@@ -238,9 +285,11 @@ class Tiled(Generator):
         return self.load(scale, ("int", binary("/", start, plain(length))))
 
     def operand(self, tensor, first, second, words):
-        if list(tensor.dims) == list(words):
-            return self.load(tensor, first, second)
-        return turned(self.load(tensor, second, first))
+        isStraight = list(tensor.dims) == list(words)
+        made = self.load(tensor, *((first, second) if isStraight else (second, first)))
+        if self.chance(0.06):
+            made.attr["pad"] = 1
+        return made if isStraight else turned(made)
 
     def places(self, rows, columns):
         """The tile of each program, by one axis of the grid or two, in either order."""
