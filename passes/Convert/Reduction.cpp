@@ -7,7 +7,7 @@ using namespace mlir;
 using namespace tile;
 
 /// Padding of tiles holds the identity, and linalg's reductions start from it: combined with any
-/// value it gives that value, with one exception, as the sum of -0.0 and the identity is +0.0.
+/// value it gives that value. Of sums that is -0.0, since -0.0 + 0.0 is +0.0.
 TypedAttr tile::getIdentity(Builder &b, ReduceKind kind, Type type) {
   if (auto element = dyn_cast<FloatType>(type)) {
     const llvm::fltSemantics &semantics = element.getFloatSemantics();
@@ -19,7 +19,7 @@ TypedAttr tile::getIdentity(Builder &b, ReduceKind kind, Type type) {
     case ReduceKind::Min:
       return b.getFloatAttr(type, APFloat::getInf(semantics));
     default:
-      return b.getFloatAttr(type, 0.0);
+      return b.getFloatAttr(type, APFloat::getZero(semantics, /*Negative=*/true));
     }
   }
   unsigned bits = type.isIndex() ? 64 : type.getIntOrFloatBitWidth();

@@ -226,11 +226,12 @@ private:
   void startFromNothing(Value isFirst) {
     if (split.merge) // its rule: the loop's start changes nothing
       return;
-    // A start that changes nothing is the same for all.
+    // A start that changes nothing is the same for all; of sums +0.0 too, which they all contain.
     for (auto [init, kind] : llvm::zip(loop.getInitArgsMutable(), split.kinds)) {
       Type type = init.get().getType();
       TypedAttr identity = getIdentity(b, kind, getElementTypeOrSelf(type));
-      if (isFullOf(init.get(), identity))
+      if (isFullOf(init.get(), identity) ||
+          (kind == ReduceKind::Sum && matchPattern(init.get(), m_PosZeroFloat())))
         continue;
       Value none = makeConstant(b, loc, type, identity);
       init.set(arith::SelectOp::create(b, loc, isFirst, init.get(), none));

@@ -115,7 +115,8 @@ def reduceWith(name, x, axis, keep, dtype):
     if name == "count":
         return np.sum(x, axis=axis, keepdims=keep).astype(np.int64)
     if isFloat(dtype):
-        wide = np.sum(x.astype(np.float64), axis=axis, keepdims=keep)  # small integers: exact
+        # Small integers: exact. Only of -0 alone the sum is -0.
+        wide = np.sum(x.astype(np.float64), axis=axis, keepdims=keep, initial=-0.0)
         return narrow(wide, dtype)
     with np.errstate(all="ignore"):
         return getattr(np, name)(x, axis=axis, keepdims=keep, dtype=VALUES[dtype])
