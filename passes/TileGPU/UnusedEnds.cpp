@@ -85,6 +85,11 @@ private:
       return &use == &store.getValueMutable() && endsAlike(store, dim);
     if (auto scatter = dyn_cast<ScatterOp>(user))
       return &use == &scatter.getValueMutable() && leavesOut(scatter, dim);
+    // What a part leaves in scratch memory is read at the same positions, by these alone.
+    if (isa<PartArriveOp>(user))
+      return true;
+    if (isa<PartCombineOp, PartLoadOp>(user))
+      return follow(user->getResult(use.getOperandNumber()), dim);
     // Element by element nothing moves along `dim`.
     if (OpTrait::hasElementwiseMappableTraits(user) && isMemoryEffectFree(user))
       return llvm::all_of(user->getResults(), [&](Value result) { return follow(result, dim); });
