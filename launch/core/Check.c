@@ -260,7 +260,8 @@ TK_CORE tile_code tk_check_contracts(const tk_kernel *k, const tk_plan *plan) {
     tk_say(s->is_dim ? "%s = %lld" : "'%s' = %lld", s->name, (long long)value);
     if (s->is_dim)
       tk_say_origin(k, s);
-    tk_say(", expected %s", s->contract);
+    tk_say(", expected %s%s", s->contract,
+           s->form == TK_STRIDE && value < 0 ? "; pass a contiguous copy" : "");
     return tk_fail(k, TILE_ERROR_CONTRACT, s->line);
   }
   for (int i = 0; i < k->contract_count; ++i) {

@@ -194,7 +194,8 @@ static tile_code tk_check_strides(const tk_kernel *k, const tile_argument *a, si
           if (overflow)
             return tk_stride_error(k, i, axis, strides[axis], "a value that fits 64 bits");
           if (value != strides[axis])
-            return tk_stride_error(k, i, axis, strides[axis], "%lld", (long long)value);
+            return tk_stride_error(k, i, axis, strides[axis], "%lld%s", (long long)value,
+                                   value == 1 ? "; pass a contiguous copy" : "");
         }
         if (p->bits < 8 && axis + 1 < p->rank && strides[axis] % 2)
           return tk_stride_error(k, i, axis, strides[axis],
@@ -202,7 +203,8 @@ static tile_code tk_check_strides(const tk_kernel *k, const tile_argument *a, si
         if (strides[axis] < 0)
           return tk_stride_error(k, i, axis, strides[axis], "0 or more");
         if (strides[axis] == 0 && p->access != TILE_IN)
-          return tk_stride_error(k, i, axis, strides[axis], "1 or more: the tensor is written");
+          return tk_stride_error(k, i, axis, strides[axis],
+                                 "1 or more: the tensor is written; pass a contiguous one");
       }
       if (__builtin_mul_overflow(dense, (uint64_t)shape[axis], &dense) || dense >> 60) {
         tk_about(k);
@@ -240,7 +242,8 @@ static tile_code tk_check_alignment(const tk_kernel *k, const tile_argument *a, 
     if (!(address & (p->align - 1)) || p->kind != TILE_TENSOR || tk_is_empty(&a[i]))
       continue;
     tk_about(k);
-    tk_say("'%s' is aligned to %llu bytes, expected %u; 'align(%s, n)' in the source lowers that",
+    tk_say("'%s' is aligned to %llu bytes, expected %u; pass a copy, or lower that by 'align(%s, "
+           "n)' in the source",
            p->name, (unsigned long long)(address & (~address + 1)), p->align, p->name);
     return tk_fail(k, TILE_ERROR_ALIGNMENT, p->line);
   }

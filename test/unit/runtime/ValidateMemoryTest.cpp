@@ -48,10 +48,10 @@ TEST(Validate, DeclaredStrides) {
   EXPECT_ERROR(check(kernel, call(4, {17, 1}, {7, 1})), TILE_ERROR_CONTRACT,
                "shift: s = 17 ('x', stride 0), expected a multiple of 8 (shift.tile:6)");
   EXPECT_ERROR(check(kernel, call(4, {16, 2}, {7, 1})), TILE_ERROR_STRIDE,
-               "shift: stride 1 of 'x' is 2, expected 1 (shift.tile:4)");
-  EXPECT_ERROR(
-      check(kernel, call(4, {16, 1}, {0, 1})), TILE_ERROR_STRIDE,
-      "shift: stride 0 of 'y' is 0, expected 1 or more: the tensor is written (shift.tile:4)");
+               "shift: stride 1 of 'x' is 2, expected 1; pass a contiguous copy (shift.tile:4)");
+  EXPECT_ERROR(check(kernel, call(4, {16, 1}, {0, 1})), TILE_ERROR_STRIDE,
+               "shift: stride 0 of 'y' is 0, expected 1 or more: the tensor is written; pass a "
+               "contiguous one (shift.tile:4)");
   EXPECT_EQ(check(kernel, call(4, {16, 1}, {-7, 1})).code,
             TILE_ERROR_CONTRACT); // below the range of y.stride.0
   // One row: its stride says nothing, so that a value within the contract is passed.
@@ -93,8 +93,8 @@ TEST(Validate, TooManyElements) {
 
 TEST(Validate, Alignment) {
   EXPECT_ERROR(check(matmul(), matmulCall().at(0, 0x1008)), TILE_ERROR_ALIGNMENT,
-               "matmul: 'a' is aligned to 8 bytes, expected 16; 'align(a, n)' in the source lowers "
-               "that (matmul.tile:4)");
+               "matmul: 'a' is aligned to 8 bytes, expected 16; pass a copy, or lower that by "
+               "'align(a, n)' in the source (matmul.tile:4)");
   Kernel kernel = matmul();
   kernel.params[0].align = 8;
   EXPECT_FALSE(check(kernel, matmulCall().at(0, 0x1008)));
