@@ -121,7 +121,7 @@ def difference(left, right, program, names):
             continue
         a, b = left[tensor.name], right[tensor.name]
         same = (a == b) | ((a != a) & (b != b))
-        if isFloat(tensor.dtype):
+        if isFloat(tensor.dtype) and 'fp("fast")' not in program.attributes:
             same &= (np.signbit(a) == np.signbit(b)) | (a != a)
         if not same.all():
             at = tuple(int(i) for i in np.argwhere(~same)[0])
