@@ -10,7 +10,7 @@ from . import _cache, _compiler, _device, _library, _outputs
 from ._arguments import flatten
 from ._launch import load
 from ._library import Error
-from ._signature import describeParam, fits, signatureOf
+from ._signature import advise, describeParam, fits, signatureOf
 from ._source import Source, spell
 from ._tensors import asTensor
 
@@ -382,9 +382,14 @@ class Function:
                 f"{self._names[i]}: {tensor.dtype}{list(tensor.shape)}"
                 for i, tensor in tensors.items()
             )
+            advice = [
+                advise(self._names[i], tensor, [record["params"][i] for record in self._records])
+                for i, tensor in tensors.items()
+            ]
             raise Error(
                 f"{self.name}: no instance takes ({given}); there are\n  "
-                + "\n  ".join(self.signatures),
+                + "\n  ".join(self.signatures)
+                + "".join(f"\n{each}" for each in advice if each),
                 10,
             )
         return (

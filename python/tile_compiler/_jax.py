@@ -113,7 +113,7 @@ def _standIn(value, what):
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
         raise TypeError(f"{what} is of type {type(value).__name__}, expected an array")
     if value.dtype.name not in _tensors.DTYPES:
-        raise TypeError(f"{what} is of {value.dtype}, which is no dtype of tile")
+        raise _tensors.noDtype(what, str(value.dtype))
     return _tensors.Tensor(0, _tensors.DTYPES[value.dtype.name], tuple(value.shape), None)
 
 

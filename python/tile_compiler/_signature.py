@@ -40,6 +40,22 @@ def fits(tensor, param):
     )
 
 
+def advise(name, tensor, params):
+    """What to do with a tensor that no parameter of these takes for its dtype, or for its number of
+    dimensions; "" where it is neither.
+    """
+    expected = list(dict.fromkeys(param["dtype"] for param in params))
+    if not any(tensor.mayBe(dtype) for dtype in expected):
+        return f"convert '{name}', which is {tensor.dtype}, to {' or '.join(expected)}"
+    ranks = list(dict.fromkeys(len(param["dims"]) for param in params))
+    if len(tensor.shape) not in ranks:
+        return (
+            f"reshape '{name}', which has {len(tensor.shape)} dimensions, to"
+            f" {' or '.join(map(str, ranks))}"
+        )
+    return ""
+
+
 def signatureOf(params):
     """What `inspect.signature` gives, of (name, has a default, annotation, the default) for each
     parameter.

@@ -167,6 +167,15 @@ def _introduceTorch():
     )
 
 
+def noDtype(what, found):
+    """The error of an argument whose elements are nothing that a kernel knows."""
+    known = ", ".join(row[0] for row in ROWS)
+    return TypeError(
+        f"{what} is of {found}, which is no dtype of tile; convert it to what the kernel takes, one"
+        f" of {known}"
+    )
+
+
 def _fromTorch(value, what, onHost):
     if not _torchIsKnown:
         _introduceTorch()
@@ -176,7 +185,7 @@ def _fromTorch(value, what, onHost):
         raise _placeError(what, f"in host memory (device '{value.device}')", onHost)
     name = str(value.dtype).partition(".")[2]
     if name not in DTYPES:
-        raise TypeError(f"{what} is of {value.dtype}, which is no dtype of tile")
+        raise noDtype(what, str(value.dtype))
     if value.is_neg():  # what native.c leaves to this path
         raise _library.Error(
             f"{what} is a view that PyTorch negates when it reads it (Tensor.is_neg), expected"
@@ -201,7 +210,7 @@ def _fromInterface(interface, value, what):
             " convert it, with NumPy by x.astype(x.dtype.newbyteorder('<'))"
         )
     if code not in _TYPESTR and code != "V1":
-        raise TypeError(f"{what} is of type '{typestr}', which is no dtype of tile")
+        raise noDtype(what, f"type '{typestr}'")
     size = int(code[1:])
     strides = interface.get("strides")
     if strides is not None:
