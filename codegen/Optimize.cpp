@@ -67,7 +67,11 @@ static FunctionPassManager buildKernelPipeline() {
   passes.addPass(SimplifyCFGPass());
   LoopPassManager loops;
   loops.addPass(LoopRotatePass());
-  loops.addPass(LICMPass(LICMOptions()));
+  // Without promotion: what kernels keep between trips is a value already, and the comparison of all
+  // places of a loop with each other takes an eighth of a kernel that sorts.
+  LICMOptions motion;
+  motion.MssaNoAccForPromotionCap = 0;
+  loops.addPass(LICMPass(motion));
   passes.addPass(createFunctionToLoopPassAdaptor(std::move(loops), /*UseMemorySSA=*/true));
   // No GVN: partial redundancies move what one path computes into the others, which a loop behind a
   // peeled trip pays in each of its own; what is fully redundant this finds in a third of the time.
