@@ -1,14 +1,17 @@
 // Sorting, in registers and through shared memory between, and counting in shared memory.
 #include "dialect/TileGPU/SharedMemory.h"
+#include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadSort.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -79,7 +82,8 @@ public:
     SharedAddresses addresses(b, loc, base, getThreadImages(layout));
     for (unsigned reg : getDistinctRegisters(layout)) {
       Value value = vector::ExtractOp::create(b, loc, vector, ArrayRef<int64_t>{int64_t(reg)});
-      LLVM::StoreOp::create(b, loc, value, addresses.get(getImage(layout, reg, 0, 0)));
+      LLVM::StoreOp::create(b, loc, value, addresses.get(getImage(layout, reg, 0, 0)),
+                            elementBytes);
     }
     BarrierOp::create(b, loc);
   }
@@ -89,8 +93,8 @@ public:
     SharedAddresses addresses(b, loc, base, getThreadImages(layout));
     SmallVector<Value> values;
     for (unsigned reg = 0; reg < layout.getNumRegisters(); ++reg)
-      values.push_back(
-          LLVM::LoadOp::create(b, loc, element, addresses.get(getImage(layout, reg, 0, 0))));
+      values.push_back(LLVM::LoadOp::create(
+          b, loc, element, addresses.get(getImage(layout, reg, 0, 0)), elementBytes));
     return vector::FromElementsOp::create(b, loc, VectorType::get(values.size(), element), values);
   }
 
@@ -277,79 +281,25 @@ private:
 
   /// All steps of the `width` bits from `first` on, for the elements that differ from `number`,
   /// where these bits are 0, in nothing else.
-  void emitShifted(OpBuilder &b, Value number, Value first, unsigned width, Value down) {
+  void emitShifted(OpBuilder &b, Value number, Value first, unsigned width, Value goesDown) {
     unsigned count = 1u << width;
     I32Builder i32{b, loc};
-    SmallVector<Value> offsets = {getOffset(b, number)}, pointers(count), values(count);
-    for (unsigned bit = 0; bit < width; ++bit) {
-      // Offsets are linear over F2.
-      Value image = getOffset(b, arith::ShLIOp::create(b, loc, i32(int64_t(1) << bit), first));
-      for (unsigned reg = 0; reg < 1u << bit; ++reg)
-        offsets.push_back(arith::XOrIOp::create(b, loc, offsets[reg], image));
-    }
-    for (unsigned reg = 0; reg < count; ++reg) {
-      pointers[reg] = LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
-                                          ArrayRef<LLVM::GEPArg>{offsets[reg]});
-      values[reg] = LLVM::LoadOp::create(b, loc, element, pointers[reg]);
-    }
-    Value flips = reverse(b, values, down);
+    SmallVector<Value> images; // offsets are linear over F2
+    for (unsigned bit = 0; bit < width; ++bit)
+      images.push_back(getOffset(b, arith::ShLIOp::create(b, loc, i32(int64_t(1) << bit), first)));
+    ThreadSort sort(element, count);
+    sort.takeFrom(sharedAddress(b, loc, base), getOffset(b, number), images);
+    std::string down = sort.take(goesDown);
+    bool flips = sort.isNarrow();
+    if (flips)
+      sort.flipWhere(down);
     for (unsigned distance = count / 2; distance; distance /= 2)
       for (unsigned low = 0; low < count; ++low)
         if (!(low & distance))
-          putInOrder(b, values[low], values[low | distance], /*reverses=*/false,
-                     flips ? Value() : down);
-    flip(b, values, flips);
-    for (unsigned reg = 0; reg < count; ++reg)
-      LLVM::StoreOp::create(b, loc, values[reg], pointers[reg]);
-  }
-
-  /// `change` changes `values` where the condition holds.
-  void doWhere(OpBuilder &b, SmallVectorImpl<Value> &values, Value condition,
-               function_ref<void(OpBuilder &)> change) {
-    SmallVector<Value> before(values.begin(), values.end());
-    auto branch = scf::IfOp::create(b, loc, ValueRange(before).getTypes(), condition,
-                                    /*withElseRegion=*/true);
-    OpBuilder then = branch.getThenBodyBuilder(), otherwise = branch.getElseBodyBuilder();
-    change(then);
-    scf::YieldOp::create(then, loc, values);
-    scf::YieldOp::create(otherwise, loc, before);
-    values.assign(branch.getResults().begin(), branch.getResults().end());
-  }
-
-  /// Where all steps of a phase go downwards on one condition, numbers of a register are negated
-  /// bit by bit, which turns their order around, and each pair is a minimum and a maximum: two
-  /// instructions, not four. Returns by what they were flipped, none for wider elements, whose
-  /// minimum is a comparison and selections.
-  Value reverse(OpBuilder &b, MutableArrayRef<Value> values, Value down) {
-    if (!down || elementBytes > 4)
-      return Value();
-    Value flips = arith::ExtSIOp::create(b, loc, element, down);
-    flip(b, values, flips);
-    return flips;
-  }
-
-  void flip(OpBuilder &b, MutableArrayRef<Value> values, Value flips) {
+          sort.putInOrder(low, low | distance, /*reverses=*/false, flips ? "" : down);
     if (flips)
-      for (Value &value : values)
-        value = arith::XOrIOp::create(b, loc, value, flips);
-  }
-
-  /// The smaller one first; last where it reverses or, if `down` is given, where that holds.
-  void putInOrder(OpBuilder &b, Value &x, Value &y, bool reverses, Value down) {
-    if (!down) {
-      Value smaller = arith::MinSIOp::create(b, loc, x, y);
-      Value larger = arith::MaxSIOp::create(b, loc, x, y);
-      x = reverses ? larger : smaller;
-      y = reverses ? smaller : larger;
-      return;
-    }
-    auto order = reverses ? arith::CmpIPredicate::slt : arith::CmpIPredicate::sgt;
-    Value swaps = arith::CmpIOp::create(b, loc, order, x, y);
-    // Equal elements may swap where it goes downwards, which changes nothing: they have equal bits.
-    swaps = arith::XOrIOp::create(b, loc, swaps, down);
-    Value smaller = arith::SelectOp::create(b, loc, swaps, y, x);
-    y = arith::SelectOp::create(b, loc, swaps, x, y);
-    x = smaller;
+      sort.flipWhere(down);
+    sort.write(b, loc);
   }
 
   /// With `goesDown`, a condition on the thread and the turn, in place of each step's bit, and only
@@ -394,47 +344,54 @@ private:
       Value masked = i32.bitAnd(number, i32(int64_t(1) << (place < own ? place : place - own)));
       return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ne, masked, i32(0));
     };
-    Value flips = reverse(b, values, goesDown);
+    ThreadSort sort(element, count);
+    sort.take(b, loc, values);
+    std::string turned = goesDown ? sort.take(goesDown) : "",
+                many = undone ? sort.take(undone) : "";
+    llvm::SmallMapVector<unsigned, std::string, 4> downs; // by the bit that says so
+    // Where all steps of a phase go downwards on one condition, elements are turned around, and
+    // each pair is a minimum and a maximum: two instructions, not four.
+    bool flips = goesDown && sort.isNarrow();
+    if (flips)
+      sort.flipWhere(turned);
     for (unsigned width = phase.registers.size();
          !steps.empty() && steps.front().bit >= phase.first &&
          steps.front().bit < phase.first + width;
          steps = steps.drop_front()) {
       const Step &step = steps.front();
       unsigned distance = 1u << getRegisterBit(left[step.bit]), downMask = 0;
-      Value down = flips ? Value() : goesDown;
+      std::string down = flips ? "" : turned;
       if (step.down) {
         unsigned at = getRegisterBit(left[*step.down]);
-        if (at < phase.registers.size())
+        if (at < phase.registers.size()) {
           downMask = 1u << at;
-        else
-          down = isSet(left[*step.down]);
-      }
-      auto compare = [&](OpBuilder &b) {
-        for (unsigned low = 0; low < count; ++low) {
-          if (low & distance || !values[low])
-            continue;
-          Value &x = values[low], &y = values[low | distance];
-          if (step.prunes) {
-            x = arith::MinSIOp::create(b, loc, x, y);
-            y = Value();
-            continue;
-          }
-          putInOrder(b, x, y, low & downMask, down);
+        } else {
+          std::string &known = downs[left[*step.down]];
+          down = known.empty() ? known = sort.take(isSet(left[*step.down])) : known;
         }
-      };
-      if (undone && step.bit)
-        doWhere(b, values,
-                arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ugt, undone, i32(step.bit)),
-                compare);
-      else
-        compare(b);
+      }
+      bool isConditional = undone && step.bit;
+      if (isConditional)
+        sort.beginWhereAbove(many, step.bit);
+      for (unsigned low = 0; low < count; ++low) {
+        if (low & distance || !sort.has(low))
+          continue;
+        if (step.prunes)
+          sort.keepSmaller(low, low | distance);
+        else
+          sort.putInOrder(low, low | distance, low & downMask, down);
+      }
+      if (isConditional)
+        sort.end();
       if (step.prunes) {
         left.erase(left.begin() + step.bit);
         --width;
       }
     }
 
-    flip(b, values, flips);
+    if (flips)
+      sort.flipWhere(turned);
+    values = sort.write(b, loc);
     for (unsigned reg = 0; reg < count; ++reg) {
       bool whole = !(reg & ((1u << vector) - 1)) &&
                    llvm::all_of(ArrayRef<Value>(values).slice(reg, 1u << vector),
@@ -446,7 +403,7 @@ private:
         LLVM::StoreOp::create(b, loc, piece, addresses.get(offsets[reg]), elementBytes << vector);
         reg += (1u << vector) - 1;
       } else if (values[reg]) {
-        LLVM::StoreOp::create(b, loc, values[reg], addresses.get(offsets[reg]));
+        LLVM::StoreOp::create(b, loc, values[reg], addresses.get(offsets[reg]), elementBytes);
       }
     }
   }

@@ -59,27 +59,32 @@ tile.kernel @reduce
 // CHECK: scf.if %[[WORKS]]
 // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<3> -> vector<4xi32>
 // CHECK-NOT: llvm.load
-// CHECK: %[[LOW:.*]] = arith.minsi %[[A:.*]], %[[B:.*]] : i32
-// CHECK-NEXT: %[[HIGH:.*]] = arith.maxsi %[[A]], %[[B]] : i32
-// CHECK-NEXT: %[[LAST:.*]] = arith.minsi %[[C:.*]], %[[D:.*]] : i32
-// CHECK-NEXT: %[[FIRST:.*]] = arith.maxsi %[[C]], %[[D]] : i32
-// CHECK: arith.minsi %[[LOW]], %[[FIRST]] : i32
-// CHECK: arith.minsi %[[HIGH]], %[[LAST]] : i32
-// CHECK-COUNT-12: arith.xori %{{.*}}, %{{.*}} : i1
+// CHECK: %[[UP:.*]] = arith.cmpi ne, %{{.*}}, %c0_i32
+// CHECK: llvm.inline_asm "{ .reg .b32 v<8>, t;{{.*}} mov.b32 v0, $8;{{.*}}mov.b32 v7, $15;
+// CHECK-SAME: mov.pred c8, $16;
+// CHECK-SAME: {{^}}\0Amin.s32 t, v0, v1; max.s32 v1, v0, v1; mov.b32 v0, t;
+// CHECK-SAME: {{^}}\0Amax.s32 t, v2, v3; min.s32 v3, v2, v3; mov.b32 v2, t;
+// CHECK-SAME: min.s32 t, v0, v2; max.s32 v2, v0, v2; mov.b32 v0, t;
+// CHECK-SAME: {{(setp\.gt\.s32 p, v., v.; xor\.pred p, p, c8;[^x]*){12}m}}ov.b32 $0, v0;
+// CHECK-SAME: %[[UP]] :
 // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xi32>
 // CHECK: nvvm.bar.warp.sync
 // CHECK-COUNT-8: llvm.load
-// CHECK-COUNT-12: arith.cmpi sgt
+// CHECK: llvm.inline_asm {{.*}}mov.pred c8, $16;\0A{{(setp\.gt\.s32 p, v., v.; xor\.pred p, p, c8;[^x]*){12}m}}ov.b32 $0, v0;
 // CHECK-COUNT-8: llvm.store
 // CHECK: nvvm.bar.warp.sync
 // CHECK-COUNT-2: llvm.load
-// CHECK-COUNT-4: arith.cmpi sgt
+// CHECK: llvm.inline_asm {{.*}}mov.pred c8, $16;\0A{{(setp\.gt\.s32 p, v., v.; xor\.pred p, p, c8;[^x]*){4}m}}ov.b32 $0, v0;
 // CHECK-COUNT-2: llvm.store
-// CHECK-COUNT-10: nvvm.bar.warp.sync
-// CHECK-NOT: arith.xori %{{.*}} : i1
+// CHECK-COUNT-9: nvvm.bar.warp.sync
+// CHECK: llvm.inline_asm
+// CHECK-SAME: mov.b32 v7, $15;\0A{{(min\.s32 t, v., v.; max\.s32 v., v., v.; mov\.b32 v., t;\\0A){12}m}}ov.b32 $0, v0;
+// CHECK: nvvm.bar.warp.sync
+// CHECK: llvm.inline_asm
+// CHECK-NOT: xor.pred
 // CHECK: nvvm.barrier
 // CHECK-COUNT-4: llvm.load
-// CHECK-NOT: arith.minsi
+// CHECK-NOT: min.s32
 tile.kernel @sort
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
   grid {
@@ -111,15 +116,23 @@ tile.kernel @sort
 // CHECK: scf.for
 // CHECK-NEXT: nvvm.barrier
 // CHECK: arith.andi %{{.*}}, %[[DOWN]]
-// CHECK-COUNT-16: llvm.load
-// CHECK-COUNT-32: arith.minsi
-// CHECK-COUNT-16: llvm.store
+// CHECK: llvm.inline_asm has_side_effects "{ .reg .b32 v<16>, t;{{.*}}xor.b32 a1, a0, n{{.*}}xor.b32 a15, a7, n
+// CHECK-SAME: {{(ld\.shared\.s32 v[0-9]*, \[a[0-9]*\];\\0A){16}s}}elp.b32 t, -1, 0, c6;
+// CHECK-SAME: {{(xor\.b32 v[0-9]*, v[0-9]*, t;\\0A){16}m}}in.s32
+// CHECK-SAME: {{^}} t, v0, v8; max.s32 v8, v0, v8; mov.b32 v0, t;
+// CHECK-SAME: {{(min\.s32 t, v[0-9]*, v[0-9]*; max\.s32 v[0-9]*, v[0-9]*, v[0-9]*; mov\.b32 v[0-9]*, t;\\0A){31}s}}elp.b32 t, -1, 0, c6;
+// CHECK-SAME: {{(st\.shared\.b32 \[a[0-9]*\], v[0-9]*;\\0A){16}.}}", "{{.*}},~{memory}"
 // CHECK: nvvm.barrier
 // CHECK: arith.andi %{{.*}}, %[[DOWN]]
 // CHECK-COUNT-4: llvm.load %{{.*}} -> vector<4xi32>
-// CHECK-COUNT-32: arith.minsi
+// The first three steps are left out where the other phase has done them.
+// CHECK: llvm.inline_asm {{.*}}setp.le.u32 p, n{{.*}}, 3; @p bra E0;
+// CHECK-SAME: {{(min\.s32 t, v[0-9]*, v[0-9]*; max\.s32 v[0-9]*, v[0-9]*, v[0-9]*; mov\.b32 v[0-9]*, t;\\0A){8}E}}0:
+// CHECK-SAME: , 2; @p bra E1;
+// CHECK-SAME: , 1; @p bra E2;
+// CHECK-SAME: E2:\0Amin.s32 t, v0, v1;
 // CHECK-COUNT-4: llvm.store
-// CHECK-NOT: arith.minsi
+// CHECK-NOT: min.s32
 // CHECK: nvvm.barrier
 tile.kernel @long
   params [#tile.param<"x", in, align = 16>, #tile.param<"y", out, align = 16>] dims [] constexprs []
@@ -145,8 +158,10 @@ tile.kernel @long
 // CHECK-LABEL: func.func @first
 // CHECK: nvvm.bar.warp.sync
 // CHECK-COUNT-8: llvm.load
-// CHECK-COUNT-4: arith.minsi
-// CHECK-COUNT-4: arith.cmpi sgt
+// CHECK: llvm.inline_asm
+// CHECK-SAME: {{(min\.s32 v., v., v.;\\0A){4}(setp\.gt[^x]*xor\.pred[^x]*){4}m}}ov.b32 $0,
+// CHECK-SAME: mov.b32 $3,
+// CHECK-NOT: mov.b32 $4,
 // CHECK-COUNT-4: llvm.store
 // CHECK: nvvm.bar.warp.sync
 tile.kernel @first
