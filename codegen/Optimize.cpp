@@ -67,7 +67,7 @@ static FunctionPassManager buildKernelPipeline() {
   passes.addPass(SimplifyCFGPass());
   LoopPassManager loops;
   loops.addPass(LoopRotatePass());
-  // Without promotion: what kernels keep between trips is a value already, and the comparison of all
+  // Without promotion: what kernels keep between trips is a value already, and to compare all
   // places of a loop with each other takes an eighth of a kernel that sorts.
   LICMOptions motion;
   motion.MssaNoAccForPromotionCap = 0;

@@ -4,12 +4,13 @@
 // to code for operands out of the ordinary: divisions run one after another, each as long as its
 // chain takes. Here the elements of a group run side by side, and one branch of all leads to that
 // instruction. Elements that are divided by the same value share its reciprocal.
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "passes/Convert/MathFunctions.h"
 #include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 
@@ -48,85 +49,122 @@ Number divideModerate(Number a, Number d, Machine machine) {
 }
 
 /// The bits of 2^exponent.
-static constexpr uint64_t bitsOfPower(int exponent) { return uint64_t(exponent + 127) << 23; }
+static constexpr uint32_t bitsOfPower(int exponent) { return uint32_t(exponent + 127) << 23; }
 
 namespace {
 
-/// A kind of quotient that may be wrong: where the bits of `value` are at least, or below, `limit`.
-struct Doubt {
-  Number value;
-  int64_t limit;
-  bool isBelow = false;
-};
+/// The quotients of a group as one statement of PTX: LLVM finds nothing in its steps, and its
+/// branch is no block. All elements are computed with what is right for most of them; `m` and `l`
+/// are the largest and the smallest of what tells whether one may be wrong, and then all are
+/// computed once more, by div.rn.f32.
+class GroupStatement {
+public:
+  GroupStatement(ImplicitLocOpBuilder &b, int64_t size) : b(b), size(size) {}
 
-/// Quotients, and what tells of each that may be wrong. One test of the largest or smallest element
-/// stands for the tests of all.
-struct Quotients {
-  Number value;
-  SmallVector<Doubt> doubts;
+  SmallVector<Value> invert(ArrayRef<Value> divisors);
+  SmallVector<Value> divide(ArrayRef<Value> dividends, ArrayRef<Value> divisors);
+
+private:
+  std::string take(Value operand);
+  SmallVector<Value> write(const std::string &doubt, const std::string &again);
+
+  ImplicitLocOpBuilder &b;
+  int64_t size;
+  SmallVector<Value> operands;
+  std::string inputs, body;
 };
 
 } // namespace
 
+static std::string name(const char *prefix, int64_t number) {
+  return prefix + std::to_string(number);
+}
+
+/// The operand's name: results are numbered before operands.
+std::string GroupStatement::take(Value operand) {
+  operands.push_back(operand);
+  inputs += operand.getType().isF32() ? ",f" : ",b";
+  return name("$", size + int64_t(operands.size()) - 1);
+}
+
 /// 1 / d. Right where d and its reciprocal are normal.
-static Quotients invert(Number d) {
-  Number r = approximateReciprocal(d);
-  // Twice the bits: without the sign.
-  Number doubled = shiftLeft(toBits(d), 1) - int64_t(2 * bitsOfPower(-126));
-  Doubt doubtful{doubled, int64_t(2 * (bitsOfPower(126) - bitsOfPower(-126)))};
-  return {fma(fma(-d, r, d.like(1.0)), r, r), {doubtful}};
+SmallVector<Value> GroupStatement::invert(ArrayRef<Value> divisors) {
+  body += "mov.b32 m, 0;\n";
+  std::string again;
+  for (auto [i, divisor] : llvm::enumerate(divisors)) {
+    std::string d = take(divisor), q = name("q", i);
+    body += "rcp.approx.ftz.f32 " + q + ", " + d + "; neg.f32 t, " + d + "; fma.rn.f32 t, t, " + q +
+            ", 0f3F800000; fma.rn.f32 " + q + ", t, " + q + ", " + q + "; mov.b32 u, " + d +
+            "; shl.b32 u, u, 1; " + // without the sign
+            name("sub.u32 u, u, ", 2 * bitsOfPower(-126)) + "; max.u32 m, m, u;\n";
+    again += "rcp.rn.f32 " + q + ", " + d + ";\n";
+  }
+  return write(name("setp.ge.u32 p, m, ", 2 * (bitsOfPower(126) - bitsOfPower(-126))) + ";", again);
 }
 
 /// a / d. Right where d is positive and of moderate size, a is 0 or not tiny, and the quotient is
 /// finite: then no step leaves the normal numbers, and remainders are exact.
-static Quotients divide(Number a, Number d) {
+SmallVector<Value> GroupStatement::divide(ArrayRef<Value> dividends, ArrayRef<Value> divisors) {
   constexpr int leastDividend = -90, leastDivisor = -64, mostDivisor = 32;
-  Number r = approximateReciprocal(d);
-  r = fma(fma(-d, r, d.like(1.0)), r, r);
-  Number q = a * r;
-  q = fma(-r, fma(d, q, -a), q); // in this form -0 / d stays -0
-  Doubt wrong{toBits(d) - int64_t(bitsOfPower(leastDivisor)),
-              int64_t(bitsOfPower(mostDivisor) - bitsOfPower(leastDivisor))};
-  // Twice the bits, less one: 0 becomes the largest number.
-  Doubt tiny{shiftLeft(toBits(a), 1) - 1, int64_t(2 * bitsOfPower(leastDividend) - 1),
-             /*isBelow=*/true};
-  Doubt infinite{shiftLeft(toBits(q), 1), int64_t(2 * bitsOfPower(128))};
-  return {q, {wrong, tiny, infinite}};
-}
-
-/// True if the doubt is about any element.
-static Value concernsAny(const Doubt &doubt) {
-  ImplicitLocOpBuilder &b = doubt.value.at();
-  auto get = [&](int64_t i) -> Value {
-    return vector::ExtractOp::create(b, doubt.value.get(), ArrayRef<int64_t>{i});
+  struct Divisor {
+    std::string value, reciprocal;
   };
-  Value most = get(0);
-  for (int64_t i = 1; i < cast<VectorType>(doubt.value.get().getType()).getNumElements(); ++i)
-    most = doubt.isBelow ? Value(arith::MinUIOp::create(b, most, get(i)))
-                         : Value(arith::MaxUIOp::create(b, most, get(i)));
-  Number extreme = doubt.value.make(most);
-  return compare(doubt.isBelow ? arith::CmpIPredicate::ult : arith::CmpIPredicate::uge, extreme,
-                 extreme.like(doubt.limit))
-      .get();
+  // Computed outside, where groups share what they have in common.
+  llvm::SmallMapVector<Value, Divisor, 8> known;
+  std::string doubt = "setp.lt.u32 p, l, " + std::to_string(2 * bitsOfPower(leastDividend) - 1) +
+                      "; setp.ge.u32 w, m, " + std::to_string(2 * bitsOfPower(128)) +
+                      "; or.pred p, p, w;";
+  for (Value divisor : divisors) {
+    auto [at, isNew] = known.try_emplace(divisor);
+    if (!isNew)
+      continue;
+    Number d(b, divisor), r = approximateReciprocal(d);
+    r = fma(fma(-d, r, d.like(1.0)), r, r);
+    Number from = toBits(d) - int64_t(bitsOfPower(leastDivisor));
+    Number wrong =
+        compare(arith::CmpIPredicate::uge, from,
+                from.like(int64_t(bitsOfPower(mostDivisor) - bitsOfPower(leastDivisor))));
+    at->second.value = take(divisor);
+    at->second.reciprocal = take(r.get());
+    doubt += " or.pred p, p, " + take(wrong.get()) + ";";
+  }
+  body += "mov.b32 m, 0; mov.b32 l, -1;\n";
+  std::string again;
+  for (auto [i, dividend] : llvm::enumerate(dividends)) {
+    const Divisor &d = known[divisors[i]];
+    std::string a = take(dividend), q = name("q", i);
+    // In this form -0 / d stays -0. Twice a's bits, less one: 0 becomes the largest number.
+    body += "mul.rn.f32 " + q + ", " + a + ", " + d.reciprocal + "; neg.f32 t, " + a +
+            "; fma.rn.f32 t, " + d.value + ", " + q + ", t; neg.f32 s, " + d.reciprocal +
+            "; fma.rn.f32 " + q + ", s, t, " + q + "; mov.b32 u, " + a +
+            "; shl.b32 u, u, 1; sub.u32 u, u, 1; min.u32 l, l, u; mov.b32 u, " + q +
+            "; shl.b32 u, u, 1; max.u32 m, m, u;\n";
+    again += "div.rn.f32 " + q + ", " + a + ", " + d.value + ";\n";
+  }
+  return write(doubt, again);
 }
 
-static Value divideGroup(ImplicitLocOpBuilder &b, Value a, Value d) {
-  Number divisor(b, d);
-  Quotients quotients = isOne(a) ? invert(divisor) : divide(Number(b, a), divisor);
-  Value any;
-  for (const Doubt &doubt : quotients.doubts) {
-    Value some = concernsAny(doubt);
-    any = any ? Value(arith::OrIOp::create(b, any, some)) : some;
+/// `doubt` sets p where an element may be wrong, `again` computes all of them.
+SmallVector<Value> GroupStatement::write(const std::string &doubt, const std::string &again) {
+  std::string code = "{ .reg .f32 q<" + std::to_string(size) +
+                     ">, t, s; .reg .b32 u, m, l; .reg .pred p, w;\n" + body + doubt +
+                     " @!p bra RIGHT;\n" + again + "RIGHT:\n",
+              outputs;
+  for (int64_t i = 0; i < size; ++i) {
+    code += name("mov.f32 $", i) + name(", q", i) + "; ";
+    outputs += i ? ",=f" : "=f";
   }
-  auto branch = scf::IfOp::create(
-      b, any,
-      [&](OpBuilder &inner, Location loc) {
-        scf::YieldOp::create(inner, loc, arith::DivFOp::create(inner, loc, a, d).getResult());
-      },
-      [&](OpBuilder &inner, Location loc) {
-        scf::YieldOp::create(inner, loc, quotients.value.get());
-      });
-  return branch.getResult(0);
+  auto type =
+      LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(size, b.getF32Type()));
+  Value all =
+      LLVM::InlineAsmOp::create(b, type, operands, code + "}", outputs + inputs,
+                                /*has_side_effects=*/false, /*is_align_stack=*/false,
+                                LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  SmallVector<Value> quotients;
+  for (int64_t i = 0; i < size; ++i)
+    quotients.push_back(LLVM::ExtractValueOp::create(b, all, i));
+  return quotients;
 }
 
 /// What element `i` of a vector is a copy of.
@@ -187,21 +225,31 @@ bool isExpandableDivision(arith::DivFOp op) {
 void expandDivision(arith::DivFOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<VectorType>(op.getType());
+  bool inverts = isOne(op.getLhs());
+  auto get = [&](Value vector, int64_t i) -> Value {
+    auto [source, at] = getSource(vector, i);
+    return isa<VectorType>(source.getType())
+               ? vector::ExtractOp::create(b, source, ArrayRef<int64_t>{at}).getResult()
+               : source;
+  };
   SmallVector<Value> elements;
   for (int64_t from = 0; from < type.getNumElements(); from += groupSize) {
     int64_t size = std::min(groupSize, type.getNumElements() - from);
-    auto part = [&](Value value) -> Value {
-      DenseElementsAttr constant;
-      if (matchPattern(value, m_Constant(&constant)) && constant.isSplat())
-        return arith::ConstantOp::create(
-            b, constant.resizeSplat(VectorType::get(size, type.getElementType())));
-      return vector::ShuffleOp::create(b, value, value,
-                                       llvm::to_vector(llvm::seq(from, from + size)));
-    };
-    Value a = part(op.getLhs()), d = part(op.getRhs());
-    Value quotient = size > 1 ? divideGroup(b, a, d) : Value(arith::DivFOp::create(b, a, d));
-    for (int64_t i = 0; i < size; ++i)
-      elements.push_back(vector::ExtractOp::create(b, quotient, ArrayRef<int64_t>{i}));
+    SmallVector<Value> dividends, divisors;
+    llvm::SmallDenseMap<std::pair<Value, int64_t>, Value> known; // looked up only
+    for (int64_t i = from; i < from + size; ++i) {
+      Value &divisor = known[getSource(op.getRhs(), i)];
+      divisor = divisor ? divisor : get(op.getRhs(), i);
+      divisors.push_back(divisor);
+      if (!inverts)
+        dividends.push_back(get(op.getLhs(), i));
+    }
+    if (size == 1)
+      elements.push_back(arith::DivFOp::create(b, get(op.getLhs(), from), divisors[0]));
+    else if (inverts)
+      llvm::append_range(elements, GroupStatement(b, size).invert(divisors));
+    else
+      llvm::append_range(elements, GroupStatement(b, size).divide(dividends, divisors));
   }
   op.replaceAllUsesWith(Value(vector::FromElementsOp::create(b, type, elements)));
   op.erase();

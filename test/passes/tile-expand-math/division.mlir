@@ -1,16 +1,17 @@
 // RUN: tile-opt %s --tile-expand-math=processor=gpu | FileCheck %s --check-prefixes=CHECK,GPU
 // RUN: tile-opt %s --tile-expand-math=processor=cpu | FileCheck %s --check-prefixes=CHECK,CPU
 
-// Of the dividend 1, groups of eight share a branch to the division that takes all operands.
+// Of the dividend 1, groups of eight share a branch to the division that takes all operands, within
+// one statement.
 // CHECK-LABEL: func.func @reciprocals
-// CPU-NOT: scf.if
+// CPU-NOT: inline_asm
 // CPU: arith.divf {{.*}} : vector<16xf32>
-// GPU-COUNT-8: nvvm.rcp.approx.ftz.f
-// GPU: scf.if
-// GPU-NEXT: arith.divf {{.*}} : vector<8xf32>
-// GPU-COUNT-8: nvvm.rcp.approx.ftz.f
-// GPU: scf.if
-// GPU-NEXT: arith.divf {{.*}} : vector<8xf32>
+// GPU: llvm.inline_asm "{ .reg .f32 q<8>, {{.*}}mov.b32 m, 0;\0A
+// GPU-SAME: {{(rcp.approx.ftz.f32 q., .[0-9]*; [^A]*A){8}s}}etp.ge.u32 p, m, 4227858432; @!p bra RIGHT;
+// GPU-SAME: {{(rcp.rn.f32 q., .[0-9]*;[^A]*A){8}R}}IGHT:
+// GPU-SAME: "=f,=f,=f,=f,=f,=f,=f,=f,f,f,f,f,f,f,f,f"
+// GPU: llvm.inline_asm
+// GPU-NOT: llvm.inline_asm
 func.func @reciprocals(%x: vector<16xf32>, %lane: i32) -> (vector<16xf32>, i32) {
   %one = arith.constant dense<1.0> : vector<16xf32>
   %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
@@ -20,8 +21,15 @@ func.func @reciprocals(%x: vector<16xf32>, %lane: i32) -> (vector<16xf32>, i32) 
 
 // A divisor in common.
 // CHECK-LABEL: func.func @shared
-// GPU: nvvm.rcp.approx.ftz.f
-// GPU: scf.if
+// GPU: %[[R:.*]] = nvvm.rcp.approx.ftz.f %[[D:.*]] : f32
+// GPU: math.fma %{{.*}}, %[[R]], %{{.*}} : f32
+// GPU: %[[FINE:.*]] = math.fma %{{.*}}, %[[R]], %[[R]] : f32
+// GPU: %[[WRONG:.*]] = arith.cmpi uge
+// GPU-NOT: nvvm.rcp
+// GPU: llvm.inline_asm "{ .reg .f32 q<4>, {{.*}}mul.rn.f32 q0, $7, $5; neg.f32 t, $7; fma.rn.f32 t, $4, q0, t;
+// GPU-SAME: setp.lt.u32 p, l, 620756991; setp.ge.u32 w, m, 4278190080; or.pred p, p, w; or.pred p, p, $6;
+// GPU-SAME: @!p bra RIGHT;{{.*}}div.rn.f32 q0, $7, $4;{{.*}}div.rn.f32 q3, $10, $4;{{.*}}RIGHT:
+// GPU-SAME: %[[D]], %[[FINE]], %[[WRONG]],
 func.func @shared(%x: vector<4xf32>, %d: f32, %lane: i32) -> (vector<4xf32>, i32) {
   %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
   %all = vector.broadcast %d : f32 to vector<4xf32>
@@ -32,9 +40,9 @@ func.func @shared(%x: vector<4xf32>, %d: f32, %lane: i32) -> (vector<4xf32>, i32
 // Within a loop, and, being few, left behind one, where they are done once.
 // CHECK-LABEL: func.func @loops
 // GPU: scf.for
-// GPU: scf.if
+// GPU: llvm.inline_asm
 // CHECK: scf.yield
-// GPU-NOT: scf.if
+// GPU-NOT: llvm.inline_asm
 // CHECK: return
 func.func @loops(%x: vector<4xf32>, %d: f32, %lane: i32, %n: index) -> (vector<4xf32>, i32) {
   %zero = arith.constant 0 : index
@@ -54,12 +62,10 @@ func.func @loops(%x: vector<4xf32>, %d: f32, %lane: i32, %n: index) -> (vector<4
 // CHECK-LABEL: func.func @behind
 // CHECK: scf.for
 // GPU-COUNT-2: nvvm.rcp.approx.ftz.f
-// GPU: scf.if
-// GPU-NEXT: arith.divf {{.*}} : vector<8xf32>
+// GPU: llvm.inline_asm {{.*}}mul.rn.f32 q0, $14, $9;{{.*}}mul.rn.f32 q1, $15, $12;{{.*}}mul.rn.f32 q2, $16, $9;
 // GPU-COUNT-2: nvvm.rcp.approx.ftz.f
-// GPU: scf.if
-// GPU-NEXT: arith.divf {{.*}} : vector<8xf32>
-// CPU-NOT: scf.if
+// GPU: llvm.inline_asm
+// CPU-NOT: llvm.inline_asm
 // CHECK: return
 func.func @behind(%x: vector<16xf32>, %d: f32, %e: f32, %lane: i32, %n: index)
     -> (vector<16xf32>, i32) {
@@ -77,7 +83,7 @@ func.func @behind(%x: vector<16xf32>, %d: f32, %e: f32, %lane: i32, %n: index)
 }
 
 // CHECK-LABEL: func.func @many_behind
-// CHECK-NOT: scf.if
+// CHECK-NOT: llvm.inline_asm
 // CHECK: return
 func.func @many_behind(%x: vector<65xf32>, %d: f32, %lane: i32, %n: index)
     -> (vector<65xf32>, i32) {
@@ -95,7 +101,7 @@ func.func @many_behind(%x: vector<65xf32>, %d: f32, %lane: i32, %n: index)
 
 // No thread waits for another: other warps run meanwhile, and more of them with fewer registers.
 // CHECK-LABEL: func.func @streams
-// CHECK-NOT: scf.if
+// CHECK-NOT: llvm.inline_asm
 // CHECK: return
 func.func @streams(%x: vector<4xf32>, %d: f32) -> vector<4xf32> {
   %all = vector.broadcast %d : f32 to vector<4xf32>
@@ -105,7 +111,7 @@ func.func @streams(%x: vector<4xf32>, %d: f32) -> vector<4xf32> {
 
 // Warps beside a producer are few: 32 elements of a trip are four groups. 64 of others are none.
 // CHECK-LABEL: func.func @beside_producer
-// GPU-COUNT-4: scf.if
+// GPU-COUNT-4: llvm.inline_asm
 // CHECK: return
 func.func @beside_producer(%x: vector<32xf32>, %d: f32, %lane: i32) -> (vector<32xf32>, i32)
     attributes {tile_gpu.producer_threads = 128 : i64} {
@@ -116,7 +122,7 @@ func.func @beside_producer(%x: vector<32xf32>, %d: f32, %lane: i32) -> (vector<3
 }
 
 // CHECK-LABEL: func.func @without_producer
-// CHECK-NOT: scf.if
+// CHECK-NOT: llvm.inline_asm
 // CHECK: return
 func.func @without_producer(%x: vector<64xf32>, %d: f32, %lane: i32) -> (vector<64xf32>, i32) {
   %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
@@ -127,7 +133,7 @@ func.func @without_producer(%x: vector<64xf32>, %d: f32, %lane: i32) -> (vector<
 
 // More elements in all than code should grow by.
 // CHECK-LABEL: func.func @long
-// CHECK-NOT: scf.if
+// CHECK-NOT: llvm.inline_asm
 // CHECK: return
 func.func @long(%x: vector<16xf32>, %d: f32, %lane: i32) -> (vector<16xf32>, i32) {
   %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
@@ -143,7 +149,7 @@ func.func @long(%x: vector<16xf32>, %d: f32, %lane: i32) -> (vector<16xf32>, i32
 // Divisors of their own, one element, more than a thread has registers for, and permission to
 // approximate: one operation, as it was.
 // CHECK-LABEL: func.func @left
-// CHECK-NOT: scf.if
+// CHECK-NOT: llvm.inline_asm
 // CHECK-COUNT-4: arith.divf
 // CHECK-NOT: arith.divf
 func.func @left(%x: vector<4xf32>, %y: vector<4xf32>, %s: f32, %large: vector<32xf32>, %lane: i32)
@@ -177,9 +183,9 @@ func.func @tanh(%x: vector<4xf32>, %y: f32) -> (vector<4xf32>, f32) {
 
 // One divisor for all takes no registers: 32 elements of a thread are written out, too.
 // CHECK-LABEL: func.func @one
-// GPU-COUNT-4: scf.if
-// GPU-NOT: scf.if
-// CPU-NOT: scf.if
+// GPU-COUNT-4: llvm.inline_asm
+// GPU-NOT: llvm.inline_asm
+// CPU-NOT: llvm.inline_asm
 func.func @one(%x: vector<32xf32>, %s: f32, %lane: i32) -> (vector<32xf32>, i32) {
   %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
   %all = vector.broadcast %s : f32 to vector<32xf32>
