@@ -143,7 +143,7 @@ CostEstimate Estimator::run() {
   double programs = countPrograms();
   SmallVector<unsigned, 2> pairs = getPairAxes();
   for (unsigned axis : pairs)
-    programs *= double(llvm::alignTo(work.grid[axis], 2)) / double(work.grid[axis]);
+    programs *= getPadding(axis);
   // Of programs of unlike lengths whoever is done takes the next, the longest first: shares are
   // even, unless a program alone takes longer than a share.
   auto share = [&](double places) {

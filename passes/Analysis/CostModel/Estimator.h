@@ -69,6 +69,10 @@ private:
   double getSumBytes() const;
   double getCodeLength() const;
   llvm::SmallVector<unsigned, 2> getPairAxes() const;
+  /// Blocks that start along an axis of pairs, over those that have a program there.
+  double getPadding(unsigned axis) const {
+    return double(llvm::alignTo(work.grid[axis], 2)) / double(work.grid[axis]);
+  }
   double countProcessors() const;
   double getLoadedBytes(const AccessWork &access) const {
     return access.feedsDot && resources.bulkCopies ? access.fetchedBytes : access.tileBytes;

@@ -42,9 +42,12 @@ double Estimator::countProcessors() const {
 double Estimator::getCacheShare(const AccessWork &access) const {
   if (!access.feedsDot || !resources.bulkCopies)
     return 1;
-  double share =
-      llvm::any_of(getPairAxes(), [&](unsigned axis) { return !(access.axes >> axis & 1); }) ? 0.5
-                                                                                             : 1;
+  // Two blocks fetch half each of what both need. One that has no program fetches its half for the
+  // other; of its own rows, which no tensor has, it fetches none.
+  double share = 1;
+  for (unsigned axis : getPairAxes())
+    if (!(access.axes >> axis & 1))
+      share = std::min(share, getPadding(axis) / 2);
   return share * (getLoadedBytes(access) / access.tileBytes) *
          rowStartShares[size_t(access.rowStart)] *
          (access.rowStart == RowStart::Pair ? 1 : (2 + 1 / access.boxShare) / 3);

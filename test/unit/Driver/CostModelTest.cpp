@@ -304,6 +304,17 @@ TEST_F(CostModel, PersistenceHidesTheStartOfAllProgramsButTheFirst) {
   EXPECT_LT(take("true", 8192), 0.95 * take("false", 8192));
 }
 
+// The second block of a pair has no rows here: it fetches its half of the columns for the first.
+TEST_F(CostModel, PairsSaveNothingWhereOneBlockHasNoProgram) {
+  auto move = [&](const char *blocks, int64_t rows) {
+    return estimate(product, {{"warps", "8"}, {"cluster", blocks}, {"grouped", "8"}},
+                    {{"M", rows}, {"N", 8192}, {"K", 2048}})
+        .l2Bytes;
+  };
+  EXPECT_DOUBLE_EQ(move("2", 128), move("1", 128));
+  EXPECT_LT(move("2", 256), 0.8 * move("1", 256));
+}
+
 TEST_F(CostModel, SaysTheSameTwice) {
   TuneShape shape = {{"M", 4096}, {"N", 4096}};
   EXPECT_EQ(estimate(parabola, {}, shape).milliseconds, estimate(parabola, {}, shape).milliseconds);
