@@ -127,6 +127,8 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
           << "expected processor 'cpu' or 'gpu', found '" << processor << "'";
       return signalPassFailure();
     }
+    if (processor == "gpu")
+      expandSigmoids();
     // Collected before the first rewrite: formulas build operations of the math dialect (fma, sqrt)
     // that are native, and that the walk should not see.
     SmallVector<Operation *> work;
@@ -154,6 +156,22 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
       return signalPassFailure();
     if (processor == "gpu")
       expandDivisions();
+  }
+
+  void expandSigmoids() {
+    SmallVector<std::pair<arith::DivFOp, mlir::math::ExpOp>> sigmoids;
+    getOperation()->walk([&](arith::DivFOp op) {
+      if (mlir::math::ExpOp power = getExponentialOfSigmoid(op))
+        sigmoids.push_back({op, power});
+    });
+    for (auto [division, power] : sigmoids) {
+      ImplicitLocOpBuilder builder(division.getLoc(), division);
+      Operation *sum = division.getRhs().getDefiningOp();
+      division.replaceAllUsesWith(
+          invertSum(Number(builder, power.getOperand()), {/*gpu=*/true}).get());
+      for (Operation *op : {division.getOperation(), sum, power.getOperation()})
+        op->erase();
+    }
   }
 
   /// Also those of the formulas above.

@@ -180,6 +180,15 @@ constexpr double erfByTanh32[] = {
     -0x1.a7ba240000000p-10, // -0.00161639
 };
 
+/// tanh(x) = x + x^3 P(x^2) on |x| <= 0.6
+constexpr double tanhTail32[] = {
+    -0x1.55553e0000000p-2, // -0.333333
+    0x1.1109be0000000p-3,  // 0.133319
+    -0x1.b89aba0000000p-5, // -0.0537847
+    0x1.54c3c20000000p-6,  // 0.0207986
+    -0x1.8287760000000p-8, // -0.00589797
+};
+
 /// log(2); the first part times a 9-bit integer is exact
 constexpr double log2Parts32[] = {
     0x1.62e4000000000p-1,

@@ -117,6 +117,10 @@ def erfOf(z):
     return mp.erf(mp.sqrt(z)) / mp.sqrt(z)
 
 
+def tanhOf(z):
+    return mp.tanh(mp.sqrt(z)) / mp.sqrt(z)
+
+
 def atanhOf(z):
     s = mp.sqrt(z)
     return mp.log((1 + s) / (1 - s)) / s
@@ -233,6 +237,16 @@ def main():
         mpf(10) ** -12,
         9,
         2,
+    )
+    fit(
+        "tanhTail32",
+        "tanh(x) = x + x^3 P(x^2) on |x| <= 0.6",
+        24,
+        lambda z: (tanhOf(z) - 1) / z,
+        lambda z: z / tanhOf(z),
+        mpf(10) ** -12,
+        mpf("0.6") ** 2,
+        4,
     )
     log2 = mp.log(2)
     split(

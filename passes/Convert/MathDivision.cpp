@@ -20,13 +20,15 @@ namespace tile::math {
 static constexpr int64_t groupSize = 8;
 
 static bool isOne(Value value) {
+  FloatAttr scalar;
+  if (matchPattern(value, m_Constant(&scalar)))
+    return scalar.getValue().isExactlyValue(1.0);
   DenseElementsAttr constant;
   return matchPattern(value, m_Constant(&constant)) && constant.isSplat() &&
          constant.getSplatValue<APFloat>().isExactlyValue(1.0);
 }
 
-/// The reciprocal, right to an ulp, of each element.
-static Number approximateReciprocal(Number x) {
+Number approximateReciprocal(Number x) {
   ImplicitLocOpBuilder &b = x.at();
   auto one = [&](Value element) -> Value {
     return NVVM::RcpApproxFtzF32Op::create(b, b.getF32Type(), element).getResult();
@@ -211,6 +213,22 @@ bool hasOneDivisor(arith::DivFOp op) {
     if (getSource(op.getRhs(), i) != first)
       return false;
   return true;
+}
+
+mlir::math::ExpOp getExponentialOfSigmoid(arith::DivFOp op) {
+  auto isApproximate = [](arith::FastMathFlags flags) {
+    return bitEnumContainsAny(flags, arith::FastMathFlags::arcp | arith::FastMathFlags::afn);
+  };
+  auto sum = op.getRhs().getDefiningOp<arith::AddFOp>();
+  if (!isOne(op.getLhs()) || !sum || !sum->hasOneUse() || isApproximate(op.getFastmath()) ||
+      !getElementTypeOrSelf(op.getType()).isF32())
+    return {};
+  for (auto [term, other] :
+       {std::pair(sum.getLhs(), sum.getRhs()), std::pair(sum.getRhs(), sum.getLhs())})
+    if (auto power = term.getDefiningOp<mlir::math::ExpOp>();
+        power && isOne(other) && power->hasOneUse() && !isApproximate(power.getFastmath()))
+      return power;
+  return {};
 }
 
 bool isExpandableDivision(arith::DivFOp op) {

@@ -135,10 +135,28 @@ Number expandExpM1(Number x) {
   return copySign(result, x); // -0 stays -0
 }
 
+Number invertSum(Number x, Machine machine) {
+  // Of exp(-|x|), at most 1: neither the sum nor the quotient is out of the ordinary.
+  Number power = expandExp(-absolute(x), machine);
+  return divideModerate(select(less(x, 0.0), x.like(1.0), power), power + 1.0, machine);
+}
+
+/// tanh of f32 with one ex2.approx: near 0 a polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1), whose
+/// sum is at least 4.3. Both are computed, and no branch is taken.
+static Number tanhByExp2(Number x) {
+  Number square = x * x;
+  Number near = fma(x * square, polynomial(square, tanhTail32), x);
+  Number power = approximate<LLVM::Exp2Op>(absolute(x) * (2 * log2eParts32[0]));
+  Number far = fma(approximateReciprocal(power + 1.0), x.like(-2.0), x.like(1.0));
+  return select(less(absolute(x), 0.6), near, copySign(far, x));
+}
+
 Number expandTanh(Number x, Machine machine) {
   bool single = x.getWidth() == 32;
   if (single && machine.gpu && machine.fast)
     return approximate<LLVM::TanhOp>(x);
+  if (single && machine.gpu)
+    return tanhByExp2(x);
   // tanh = t / (t + 2) with t = exp(2|x|) - 1; beyond the clamp it rounds to 1.
   Number t = expandExpM1(clamp(absolute(x) * 2.0, 0.0, single ? 24.0 : 44.0));
   return copySign(divideModerate(t, t + 2.0, machine), x);

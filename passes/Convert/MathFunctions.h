@@ -45,7 +45,12 @@ Number expandCos(Number x, Angles &angles, Machine machine);
 Number expandTan(Number x, Angles &angles, Machine machine);
 Number expandPow(Number x, Number y);
 Number expandRsqrt(Number x, Machine machine);
+/// 1 / (1 + exp(x)) without the branch of a division.
+Number invertSum(Number x, Machine machine);
 
+/// The exponential of a 1 / (1 + exp(x)) of f32 that nothing else uses, which the flags do not let
+/// be approximate; null where the division is another.
+mlir::math::ExpOp getExponentialOfSigmoid(mlir::arith::DivFOp op);
 /// Whether a division on the GPU is written out: of few f32, more than one, with the dividend 1 or
 /// divisors in common, which the flags do not let be approximate.
 bool isExpandableDivision(mlir::arith::DivFOp op);
@@ -59,6 +64,9 @@ void expandDivision(mlir::arith::DivFOp op);
 /// a / d within a thousandth of half an ulp, where d is normal and below 2^126 and |a| at most d.
 /// On a GPU, f32 without the branch of a division to operands out of the ordinary.
 Number divideModerate(Number a, Number d, Machine machine);
+
+/// 1 / x of f32 within an ulp on a GPU, where neither is subnormal; 0 for larger x.
+Number approximateReciprocal(Number x);
 
 /// The layout of a float type.
 struct Format {
