@@ -146,12 +146,13 @@ def TileGPUDeferReductions : Pass<"tile-gpu-defer-reductions", "::mlir::ModuleOp
 }
 
 def TileGPUDeferRowSums : Pass<"tile-gpu-defer-row-sums", "::mlir::ModuleOp"> {
-  let summary = "sum up rows in each thread within a loop, and across threads after it";
+  let summary = "reduce rows in each thread within a loop, and across threads after it";
   let description = [{
-    A loop's `s = s * f + sum(x)` of rows that several lanes share, as in what a product leaves,
-    where flags permit regrouping (`reassoc`) and s starts from 0: each lane keeps a sum of its own,
-    as a further dimension of s, and they are added after the loop. f is one number a row, so the
-    sums need no more than that.
+    A loop's `s = s + sum(x)` or `m = max(m, max(x))` along an axis, or of a line, that several
+    lanes or warps share: each lane keeps a number of its own, as a further dimension of s, and they
+    are reduced after the loop. So is `s = s * f + sum(x)`, where flags permit regrouping
+    (`reassoc`): f is one number a row, so the sums need no more than that. Sums start from 0, and
+    nothing else in the loop sees s.
     ```mlir
     %r = scf.for ... iter_args(%s = %zeros) -> tensor<64xf32>
         { %b = tile.reduce sum %x axis 1; yield %s * %f + %b }

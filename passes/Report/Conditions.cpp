@@ -35,7 +35,7 @@ static constexpr PassCondition conditions[] = {
     {"tile-gpu-guard-masks", true,
      "selections by positions of 16 registers or more, as a causal mask is"},
     {"tile-gpu-defer-row-sums", true,
-     "sums of rows that a loop carries on in a product's layout, under fp(\"fast\")"},
+     "sums and extrema of tiles that a loop carries on and nothing in it reads"},
     {"tile-gpu-keep-tiles", true,
      "kernels without products, of which one loop loads what an earlier one over the same blocks "
      "did, of memory that nothing writes"},

@@ -1,6 +1,7 @@
 // Takes apart the axis of a reduction into what registers, lanes and registers again hold of it.
 #include "passes/TileGPU/LaneAxis.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -11,30 +12,34 @@ static RankedTensorType getTypeOf(const LinearLayout &layout, Type element) {
   return withLayout(RankedTensorType::get(layout.getShape(), element), layout);
 }
 
-std::optional<LaneAxis> LaneAxis::of(ReduceOp reduce) {
+std::optional<LaneAxis> LaneAxis::of(ReduceOp reduce, Sharing sharing) {
   auto result = dyn_cast<RankedTensorType>(reduce.getType());
-  if (!reduce.getAxis() || !result || !hasLayout(result))
+  RankedTensorType type = reduce.getSource().getType();
+  if (!hasLayout(type) || (result ? !reduce.getAxis() || !hasLayout(result) : type.getRank() != 1))
     return std::nullopt;
   LaneAxis found;
-  found.axis = *reduce.getAxis();
-  RankedTensorType type = reduce.getSource().getType();
+  found.axis = result ? *reduce.getAxis() : 0;
   LinearLayout layout = gpu::getLayout(type);
   uint64_t lanes = 0;
-  for (const Coord &basis : layout.getBases(InDim::Lane)) {
-    uint64_t bit = basis[found.axis];
-    if (!bit)
-      continue;
-    // A lane's bit moves along the axis alone, by one bit of the position that nothing else moves.
-    if (!llvm::isPowerOf2_64(bit) || (lanes & bit) ||
-        llvm::count_if(basis, [](int64_t c) { return c != 0; }) != 1)
-      return std::nullopt;
-    lanes |= bit;
-  }
-  // Registers may have the bits above and below; a warp that has any would need shared memory.
-  for (InDim dim : {InDim::Register, InDim::Warp})
-    for (const Coord &basis : layout.getBases(dim))
-      if ((basis[found.axis] & lanes) || (dim == InDim::Warp && basis[found.axis]))
+  for (InDim dim : {InDim::Lane, InDim::Warp})
+    for (const Coord &basis : layout.getBases(dim)) {
+      uint64_t bit = basis[found.axis];
+      if (!bit)
+        continue;
+      // What warps share would need shared memory.
+      if (dim == InDim::Warp && sharing == Sharing::Warp)
         return std::nullopt;
+      // A lane's bit moves along the axis alone, by one bit of the position that nothing else
+      // moves.
+      if (!llvm::isPowerOf2_64(bit) || (lanes & bit) ||
+          llvm::count_if(basis, [](int64_t c) { return c != 0; }) != 1)
+        return std::nullopt;
+      lanes |= bit;
+    }
+  // Registers may have the bits above and below.
+  for (const Coord &basis : layout.getBases(InDim::Register))
+    if (basis[found.axis] & lanes)
+      return std::nullopt;
   // Lanes' bits along the axis must follow each other, 2^a to 2^b: the axis splits in three by a
   // reshape.
   int64_t inner = lanes & -lanes;
@@ -45,6 +50,8 @@ std::optional<LaneAxis> LaneAxis::of(ReduceOp reduce) {
   found.split.append({type.getDimSize(found.axis) / (shared * inner), shared, inner});
   llvm::append_range(found.split, type.getShape().drop_front(found.axis + 1));
   found.layout = layout.reshape(found.split);
+  if (!result)
+    return found;
   // Both ways between a number a row and one for each lane of a row move nothing between threads.
   LinearLayout partial = found.getPartial(), row = gpu::getLayout(result);
   SmallVector<int64_t> column(result.getShape());
@@ -71,8 +78,11 @@ Value LaneAxis::reduceInLanes(OpBuilder &builder, ReduceOp reduce) const {
 }
 
 Value LaneAxis::spreadOverLanes(OpBuilder &builder, Location loc, Value row) const {
-  Type element = cast<RankedTensorType>(row.getType()).getElementType();
   LinearLayout partial = getPartial();
+  auto type = dyn_cast<RankedTensorType>(row.getType());
+  if (!type)
+    return tensor::SplatOp::create(builder, loc, getTypeOf(partial, row.getType()), row);
+  Type element = type.getElementType();
   SmallVector<int64_t> column(partial.getShape());
   column[axis] = 1;
   Value unit =
@@ -82,5 +92,9 @@ Value LaneAxis::spreadOverLanes(OpBuilder &builder, Location loc, Value row) con
 
 Value LaneAxis::reduceAcrossLanes(OpBuilder &builder, Location loc, ReduceKind kind,
                                   Value partial) const {
+  if (getPartial().getShape().size() == 1)
+    return ReduceOp::create(builder, loc,
+                            cast<RankedTensorType>(partial.getType()).getElementType(), kind,
+                            partial, IntegerAttr());
   return reduceAlong(builder, loc, kind, partial, getPartial(), axis);
 }

@@ -141,6 +141,8 @@ bool tile::gpu::reduceLazily(ReduceOp reduce) {
   default:
     return false;
   }
+  if (!isa<RankedTensorType>(reduce.getType()))
+    return false; // a scalar decides branches, not selections of tiles
   std::optional<LaneAxis> lanes = LaneAxis::of(reduce);
   if (!lanes)
     return false;

@@ -79,6 +79,11 @@ static bool stores(scf::ForOp loop) {
   return llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<StoreOp>(op); });
 }
 
+/// True if the loop carries a tile: each trip computes with what the one before has left.
+static bool accumulates(scf::ForOp loop) {
+  return llvm::any_of(loop.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
+}
+
 /// True if a producer will fetch for some loop of the kernel.
 static bool hasProducer(KernelOp kernel) {
   return kernel.getBody().walk([](TmaFetchOp) { return WalkResult::interrupt(); }).wasInterrupted();
@@ -101,7 +106,7 @@ static bool isPlain(scf::ForOp loop) {
 }
 
 static bool waitsEachTrip(scf::ForOp loop) {
-  bool found = stores(loop);
+  bool found = stores(loop) || accumulates(loop);
   loop.getBody()->walk([&](Operation *op) { found |= exchanges(op); });
   return found;
 }
