@@ -34,6 +34,7 @@ BOUNDS = {
     "sin": 2.3,
     "cos": 2.3,
     "tanh": 2.6,
+    "sigmoid": 3.7,
     "erf": 2.2,
 }
 # With fp("fast"): relative errors.

@@ -165,20 +165,66 @@ func.func @left(%x: vector<4xf32>, %y: vector<4xf32>, %s: f32, %large: vector<32
   return %0, %1, %2, %3, %other : vector<4xf32>, f32, vector<32xf32>, vector<4xf32>, i32
 }
 
-// The quotient in tanh is of moderate numbers: no branch, for numbers alone neither.
+// tanh of f32 is 1 - 2 / (exp(2|x|) + 1) with an approximate reciprocal, and a polynomial near 0: no
+// branch, for numbers alone neither.
 // CHECK-LABEL: func.func @tanh
 // GPU-NOT: arith.divf
+// GPU: llvm.intr.exp2
+// GPU: %[[SUM:.*]] = arith.addf {{.*}} : vector<4xf32>
 // GPU-COUNT-4: nvvm.rcp.approx.ftz.f
-// GPU: %[[Q:.*]] = arith.mulf %[[T:.*]], %[[R:.*]] : vector<4xf32>
-// GPU: %[[REST:.*]] = math.fma %{{.*}}, %[[Q]], %[[T]] : vector<4xf32>
-// GPU: math.fma %[[REST]], %[[R]], %[[Q]] : vector<4xf32>
+// GPU: math.copysign
+// GPU: arith.select {{.*}} : vector<4xi1>, vector<4xf32>
 // GPU: nvvm.rcp.approx.ftz.f
-// GPU-NOT: arith.divf
+// GPU-NOT: {{arith.divf|scf.if}}
 // CPU-COUNT-2: arith.divf
+// GPU-LABEL: func.func @sigmoid
+// CPU-LABEL: func.func @sigmoid
 func.func @tanh(%x: vector<4xf32>, %y: f32) -> (vector<4xf32>, f32) {
   %0 = math.tanh %x : vector<4xf32>
   %1 = math.tanh %y : f32
   return %0, %1 : vector<4xf32>, f32
+}
+
+// 1 / (1 + exp(x)), of vectors and numbers, in kernels of any kind, divides 1 or exp(-|x|) by 1 +
+// exp(-|x|): numbers of moderate size, so without a branch.
+// GPU: math.absf
+// GPU: arith.negf
+// GPU: ex2.approx.ftz.f32
+// GPU: arith.cmpf olt
+// GPU: %[[A:.*]] = arith.select {{.*}} : vector<4xi1>, vector<4xf32>
+// GPU-COUNT-4: nvvm.rcp.approx.ftz.f
+// GPU: %[[Q:.*]] = arith.mulf %[[A]], %[[R:.*]] : vector<4xf32>
+// GPU: %[[REST:.*]] = math.fma %{{.*}}, %[[Q]], %[[A]] : vector<4xf32>
+// GPU: math.fma %[[REST]], %[[R]], %[[Q]] : vector<4xf32>
+// GPU: nvvm.rcp.approx.ftz.f
+// GPU-NOT: {{arith.divf|scf.if}}
+// CPU-COUNT-2: arith.divf
+// GPU-LABEL: func.func @no_sigmoid
+// CPU-LABEL: func.func @no_sigmoid
+func.func @sigmoid(%x: vector<4xf32>, %y: f32) -> (vector<4xf32>, f32) {
+  %ones = arith.constant dense<1.0> : vector<4xf32>
+  %one = arith.constant 1.0 : f32
+  %0 = math.exp %x : vector<4xf32>
+  %1 = arith.addf %ones, %0 : vector<4xf32>
+  %2 = arith.divf %ones, %1 : vector<4xf32>
+  %3 = math.exp %y : f32
+  %4 = arith.addf %3, %one : f32
+  %5 = arith.divf %one, %4 : f32
+  return %2, %5 : vector<4xf32>, f32
+}
+
+// Not where something else needs the exponential, or the division is another.
+// CHECK-COUNT-2: arith.divf
+func.func @no_sigmoid(%x: f32, %y: f32) -> (f32, f32, f32) {
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %0 = math.exp %x : f32
+  %1 = arith.addf %one, %0 : f32
+  %2 = arith.divf %one, %1 : f32
+  %3 = math.exp %y : f32
+  %4 = arith.addf %3, %two : f32
+  %5 = arith.divf %one, %4 : f32
+  return %0, %2, %5 : f32, f32, f32
 }
 
 // One divisor for all takes no registers: 32 elements of a thread are written out, too.
