@@ -425,6 +425,24 @@ def TileGPUVectorizeAccesses : Pass<"tile-gpu-vectorize-accesses", "::mlir::Modu
   }];
 }
 
+def TileGPULoadEarly : Pass<"tile-gpu-load-early", "::mlir::ModuleOp"> {
+  let summary = "put loads that branch at run time ahead of the arithmetic between them";
+  let description = [{
+    ptxas moves no load ahead of a branch, and loads with `tile_gpu.vector_if` have one. Those of
+    memory that nothing writes move to the beginning of the operations around them that work on a
+    thread's own registers, with what says where they load, if a thread has registers for them.
+    ```mlir
+    %a = tile.load %x[%n] {tile_gpu.vector_if = 8} …
+    %b = math.exp %a
+    %c = tile.load %y[%n] {tile_gpu.vector_if = 8} …
+    // becomes
+    %a = tile.load %x[%n] {tile_gpu.vector_if = 8} …
+    %c = tile.load %y[%n] {tile_gpu.vector_if = 8} …
+    %b = math.exp %a
+    ```
+  }];
+}
+
 def TileGPUStoreInParts : Pass<"tile-gpu-store-in-parts", "::mlir::ModuleOp"> {
   let summary = "compute and store tiles in parts, with what they need of memory";
   let description = [{

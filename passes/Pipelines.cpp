@@ -136,6 +136,7 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   // Behind all that compares positions.
   pm.addPass(createTileGPURotateRows());
   pm.addPass(createTileGPUVectorizeAccesses());
+  pm.addPass(createTileGPULoadEarly());
   pm.addPass(createTileGPUStoreInParts());
 }
 

@@ -73,13 +73,13 @@ static bool exchanges(Operation *op) {
   return getSharedNeed(op).use != SharedUse::None;
 }
 
-/// True if a trip stores: of what a loop only adds up, the additions wait for nothing but each
-/// other.
+/// True if a trip stores.
 static bool stores(scf::ForOp loop) {
   return llvm::any_of(*loop.getBody(), [](Operation &op) { return isa<StoreOp>(op); });
 }
 
-/// True if the loop carries a tile: each trip computes with what the one before has left.
+/// True if the loop carries a tile: each trip computes with what the one before has left. The
+/// additions wait for nothing but each other, but loads that branch do not pass them.
 static bool accumulates(scf::ForOp loop) {
   return llvm::any_of(loop.getResultTypes(), [](Type type) { return isa<RankedTensorType>(type); });
 }
