@@ -89,7 +89,8 @@ defm verify : Value<"verify",
 def O : Joined<["-"], "O">, MetaVarName<"LEVEL">,
     HelpText<"Optimisation level, 0 to 3 (default: 3)">, Group<output_group>, In<Compiling>;
 defm cache : Value<"cache",
-    "Keep what is compiled in DIR, and use it again; off: do not (default: TILE_CACHE, else off)", "DIR",
+    "Keep what is compiled in DIR, and use it again; off: do not (default: TILE_CACHE, else "
+    "off)", "DIR",
     output_group, BuildTune, [Beside]>;
 defm cache_command : Value<"cache-command",
     "Keep results by a command, too: CMD get KEY FILE, CMD put KEY FILE (default: "

@@ -1,5 +1,5 @@
-"""Online softmax, and products in a row as of its gradients. Scores are powers of two of few bits, or
-small whole numbers, so that every sum is exact.
+"""Online softmax, and products in a row as of its gradients. Scores are powers of two of few bits,
+or small whole numbers, so that every sum is exact.
 """
 
 from leaves import const, name, plain
