@@ -30,17 +30,14 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/ConstantMemory.h"
-#include "passes/Analysis/LiveRegisters.h"
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/DotSelection.h"
-#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/PipelineFragments.h"
+#include "passes/TileGPU/Schedule/CopyStages.h"
 #include "passes/TileGPU/Schedule/LoopSchedule.h"
-#include "passes/TileGPU/SharedLifetimes.h"
-#include "passes/TileGPU/SharedPlan.h"
 #include "passes/TileGPU/StagedLoads.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -74,18 +71,6 @@ struct Copy {
   RankedTensorType tile, stored; // of the access, and in the shape that lies in shared memory
 };
 
-/// The products that read a tile in shared memory, perhaps by way of registers.
-void collectProducts(Value memory, SmallVectorImpl<Operation *> &products) {
-  for (Operation *user : memory.getUsers()) {
-    if (isa<MemDescPermuteOp>(user))
-      collectProducts(user->getResult(0), products);
-    else if (auto read = dyn_cast<LocalLoadOp>(user))
-      llvm::append_range(products, read->getUsers());
-    else
-      products.push_back(user);
-  }
-}
-
 /// True if the tile in shared memory is an operand of a product, directly or as a fragment that is
 /// loaded from it.
 bool feedsProduct(Value memory) {
@@ -108,7 +93,7 @@ class Pipeliner {
 public:
   Pipeliner(scf::ForOp loop, const DivisibilityAnalysis &divisibility, const GPUTarget &target)
       : loop(loop), kernel(loop->getParentOfType<KernelOp>()), divisibility(divisibility),
-        target(target), limit(target.limits.sharedPerBlock()), builder(loop) {}
+        target(target), builder(loop) {}
 
   /// Returns the loop that it has made; null if it leaves the loop as it is.
   scf::ForOp run() {
@@ -126,11 +111,16 @@ public:
     // Vectors alone are no reason for a barrier in each trip.
     if (!copies.empty())
       stage(/*vectors=*/true);
-    if (copies.empty() || !chooseStages()) {
+    std::optional<CopyStages> chosen;
+    if (!copies.empty())
+      chosen = chooseStagesOfCopies(loop, getCopied(), target);
+    if (!chosen) {
       for (LocalAllocOp alloc : staged)
         forwardStaged(alloc);
       return {};
     }
+    stages = chosen->stages;
+    lag = chosen->lag;
     rewrite();
     return loop;
   }
@@ -254,140 +244,8 @@ private:
     return op && op->getBlock() == loop.getBody();
   }
 
-  /// As many stages as the loop has use and shared memory room for; false if there are fewer than
-  /// two.
-  bool chooseStages() {
-    CopyRing ring;
-    ring.loop = loop;
-    for (Copy &copy : copies)
-      ring.allocs.push_back(copy.alloc);
-    auto requested = loop->getAttrOfType<IntegerAttr>(stagesName);
-    if (!requested)
-      requested = kernel->getAttrOfType<IntegerAttr>(stagesName);
-    if (requested && requested.getInt() < 2) {
-      declined(loop) << "the source asks for one stage";
-      return false;
-    }
-    auto getBytes = [&](int64_t count) { return planSharedBytes(kernel, ring, count); };
-    CopyNeed need;
-    need.limit = limit;
-    if (requested)
-      need.requested = requested.getInt();
-    need.useful = countUsefulStages();
-    need.chained = areProductsChained() && (requested || hasRoomForFlight(ring, need.useful + 1));
-    if (auto trips = loop.getStaticTripCount())
-      need.trips = int64_t(trips->getLimitedValue(limits::stages));
-    if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
-      need.occupancy = occupancy.getInt();
-    if (auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName))
-      need.threads = warps.getInt() * target.limits.warpThreads;
-    need.registers = target.limits.registersPerProcessor;
-    need.reserved = target.limits.sharedReserved;
-    if (!requested)
-      need.openShare = limit - countFetched(1);
-    if (!requested && !need.occupancy)
-      need.openShare = std::min(need.openShare, getSharedLimit(target.limits, chooseBlocks(ring)));
-    int64_t wanted = 0;
-    stages = chooseCopyStages(need, wanted, getBytes);
-    if (stages < wanted && (requested || stages < 2))
-      remarkOn(loop) << (requested ? "stages(" + std::to_string(wanted) + ")"
-                                   : "a second stage of the loop's loads")
-                     << " does not fit into shared memory: "
-                     << planSharedBytes(kernel, ring, std::max<int64_t>(stages + 1, 2)).value_or(0)
-                     << " bytes are needed for " << std::max<int64_t>(stages + 1, 2)
-                     << ", a block has " << limit << " [R0404]";
-    if (stages < 2)
-      declined(loop) << "two stages do not fit into shared memory";
-    // Products in flight hold a slot more: not at the cost of what is of use ahead.
-    if (need.chained && stages > need.useful)
-      lag = 2;
-    return stages > 1;
-  }
-
-  /// Bytes that `count` stages of what the loop fetches take: their ring is laid out later.
-  int64_t countFetched(int64_t count) {
-    constexpr int64_t barriers = 1024; // and what places them at multiples of it
-    int64_t bytes = 0;
-    for (TmaFetchOp fetch : loop.getBody()->getOps<TmaFetchOp>())
-      bytes += getSharedLayout(fetch.getType()).getBytes();
-    return bytes ? count * bytes + barriers : 0;
-  }
-
-  /// True if products may stay in flight: that takes a slot more, and two of what is fetched.
-  bool hasRoomForFlight(const CopyRing &ring, int64_t slots) {
-    int64_t fetched = countFetched(2);
-    std::optional<int64_t> bytes = fetched ? planSharedBytes(kernel, ring, slots) : 0;
-    return bytes && *bytes + fetched <= limit;
-  }
-
-  /// True if the loop does nothing but add products by wgmma to sums that only they touch, and only
-  /// they read what is copied or fetched for them: these may stay in flight till the next trip.
-  bool areProductsChained() {
-    bool chained = true;
-    DenseSet<Operation *> products; // looked up only
-    loop.getBody()->walk([&](Operation *op) {
-      if (isa<MmaOp, FmaDotOp>(op))
-        chained = false;
-      if (auto product = dyn_cast<WgmmaOp>(op)) {
-        products.insert(op);
-        auto sum = dyn_cast<BlockArgument>(product.getAcc());
-        chained &= op->getBlock() == loop.getBody() && !product.getAsync() &&
-                   isa<MemDescType>(product.getA().getType()) && sum &&
-                   sum.getOwner() == loop.getBody() && sum.hasOneUse() && op->hasOneUse() &&
-                   isa<scf::YieldOp>(*op->user_begin()) &&
-                   sum == loop.getRegionIterArg(op->use_begin()->getOperandNumber()) &&
-                   lastsForTrip(product.getA()) && lastsForTrip(product.getB());
-      }
-    });
-    auto readByProducts = [&](Value memory) {
-      SmallVector<Operation *> readers;
-      collectProducts(memory, readers);
-      return llvm::all_of(readers, [&](Operation *reader) { return products.contains(reader); });
-    };
-    return chained && !products.empty() &&
-           llvm::all_of(copies, [&](Copy &copy) { return readByProducts(copy.alloc); }) &&
-           llvm::all_of(loop.getBody()->getOps<TmaFetchOp>(), readByProducts);
-  }
-
-  /// Two, and as many more as the products of one trip are shorter than a copy takes.
-  int64_t countUsefulStages() {
-    int64_t bits = 0;
-    loop.getBody()->walk([&](Operation *op) {
-      if (!isa<MmaOp, WgmmaOp, FmaDotOp>(op))
-        return;
-      auto result = cast<RankedTensorType>(op->getResult(0).getType());
-      auto shaped = [](Type type) {
-        auto memory = dyn_cast<MemDescType>(type);
-        return std::pair(memory ? memory.getShape() : cast<RankedTensorType>(type).getShape(),
-                         memory ? memory.getElementType()
-                                : cast<RankedTensorType>(type).getElementType());
-      };
-      auto [shape, element] = shaped(op->getOperand(0).getType());
-      bits += result.getNumElements() * shape.back() * getElementBits(element);
-    });
-    return countUsefulCopyStages(bits);
-  }
-
-  /// Blocks that share a multiprocessor where products run on wgmma and the source leaves their
-  /// number open: all threads of a block wait for its products at once, and another block's
-  /// multiply meanwhile, if it has enough stages.
-  int64_t chooseBlocks(const CopyRing &ring) {
-    auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
-    bool waits =
-        llvm::any_of(copies, [](Copy &copy) { return isReadByWgmma(copy.alloc.getResult()); });
-    bool fetches =
-        kernel.getBody().walk([](TmaFetchOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    if (!warps || !waits || fetches || kernel->hasAttr(requestedWarpsName) ||
-        kernel->hasAttr(maxRegistersName))
-      return 1;
-    std::optional<int64_t> bytes = planSharedBytes(kernel, ring, usefulStages);
-    BlockNeed need;
-    need.warps = warps.getInt();
-    need.registers = countLiveRegisters(kernel);
-    need.registersOnEntry = getRegisterNeed(kernel).registers;
-    need.fixedBytes = bytes.value_or(limit + 1);
-    need.programs = countPrograms(kernel, getCard(target)).getRoom();
-    return chooseBlocksOfCopies(need, target.limits);
+  SmallVector<LocalAllocOp> getCopied() {
+    return llvm::map_to_vector(copies, [](Copy &copy) { return copy.alloc; });
   }
 
   /// Finds the loads that copies' places come from, as pages' numbers. Within a trip the copies,
@@ -590,18 +448,11 @@ private:
     }
   }
 
-  /// True for a tile in shared memory that stays as it is throughout a trip.
-  bool lastsForTrip(Value memory) {
-    while (auto permute = memory.getDefiningOp<MemDescPermuteOp>())
-      memory = permute.getSource();
-    return loop.isDefinedOutsideOfLoop(memory) || memory.getDefiningOp<TmaFetchOp>() ||
-           llvm::any_of(copies, [&](Copy &copy) { return copy.alloc.getResult() == memory; });
-  }
-
   /// Products by wgmma that all can be issued before the first result is used, and whose operands
   /// last: copies are made while they run.
   SmallVector<WgmmaOp> findFirstProducts() {
     SmallVector<WgmmaOp> products;
+    SmallVector<LocalAllocOp> copied = getCopied();
     DenseSet<Value> results; // looked up only
     for (Operation &op : *loop.getBody()) {
       bool uses = false;
@@ -610,7 +461,8 @@ private:
       });
       auto product = dyn_cast<WgmmaOp>(op);
       if (uses || (product && (product.getAsync() || !isa<MemDescType>(product.getA().getType()) ||
-                               !lastsForTrip(product.getA()) || !lastsForTrip(product.getB()))))
+                               !lastsForTrip(loop, copied, product.getA()) ||
+                               !lastsForTrip(loop, copied, product.getB()))))
         break;
       if (product) {
         products.push_back(product);
@@ -624,7 +476,6 @@ private:
   KernelOp kernel;
   const DivisibilityAnalysis &divisibility;
   const GPUTarget &target;
-  int64_t limit; // bytes of shared memory
   OpBuilder builder;
   SmallVector<Copy> copies;
   llvm::SmallSetVector<LocalAllocOp, 4> staged;        // for the sake of the copies
