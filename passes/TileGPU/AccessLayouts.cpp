@@ -4,6 +4,7 @@
 // same dimension, so that a warp's access is whole sectors of 32 bytes. A tile that is loaded along
 // one dimension and stored along another is held in blocks that a thread turns in its registers.
 #include "dialect/TileGPU/ScanPlan.h"
+#include "dialect/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/PartLayouts.h"
 
@@ -148,6 +149,67 @@ static LinearLayout transposedBlocks(ArrayRef<int64_t> extents, unsigned loaded,
   return LinearLayout(extents, bases[unsigned(InDim::Register)], bases[unsigned(InDim::Lane)],
                       bases[unsigned(InDim::Warp)]);
 }
+
+//===--- Stores -----------------------------------------------------------===//
+
+/// True if each store of a warp writes whole sectors of memory, side by side: more instructions
+/// than with wide vectors, but an exchange would take as many and two barriers.
+static bool storesSectors(const LinearLayout &layout, unsigned fastest, unsigned bits) {
+  constexpr int64_t bitsOfTwoSectors = 2 * 8 * 32;
+  int64_t elements = layout.getContiguousRegisters(fastest);
+  for (const Coord &lane : layout.getBases(InDim::Lane)) {
+    if (lane[fastest] != elements)
+      break;
+    elements *= 2;
+  }
+  return elements * bits >= bitsOfTwoSectors;
+}
+
+/// `layout` with its rows dealt to warps as in `present`, where both give a warp whole rows: then
+/// threads exchange within warps, and no barrier makes these wait for each other.
+static LinearLayout keepWarps(const LinearLayout &layout, const LinearLayout &present) {
+  if (layout.getNumWarps() != present.getNumWarps())
+    return layout;
+  SmallVector<Coord> registers(layout.getBases(InDim::Register)),
+      warps(layout.getBases(InDim::Warp));
+  for (auto [place, wanted] : llvm::enumerate(present.getBases(InDim::Warp))) {
+    if (warps[place] == wanted)
+      continue;
+    auto *later = std::find(warps.begin() + place + 1, warps.end(), wanted),
+         *held = llvm::find(registers, wanted);
+    if (later != warps.end())
+      std::swap(warps[place], *later);
+    else if (held != registers.end())
+      std::swap(warps[place], *held);
+    else
+      return layout;
+  }
+  LinearLayout kept(layout.getShape(), registers, layout.getBases(InDim::Lane), warps);
+  return getExchange(present, kept) == Exchange::Warp ? kept : layout;
+}
+
+/// A layout with as many neighbours in a thread stores as well, and a line of few elements to a
+/// thread is sooner stored one by one than exchanged between warps: these are kept.
+template <typename AccessOp>
+LinearLayout LayoutInference::getStoreLayout(AccessOp store, RankedTensorType type,
+                                             const std::optional<LinearLayout> &present) const {
+  constexpr unsigned fewRegisters = 4;
+  LinearLayout layout = getAccessLayout(store, type);
+  unsigned fastest = getAccessOrder(store)[0];
+  if (!present)
+    return layout;
+  if (present->getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest) ||
+      storesSectors(*present, fastest, getElementBits(type.getElementType())) ||
+      (hasLayout(type) && type.getRank() == 1 && present->getNumRegisters() <= fewRegisters))
+    return *present;
+  LinearLayout kept = keepWarps(layout, *present);
+  return kept.getContiguousRegisters(fastest) == layout.getContiguousRegisters(fastest) ? kept
+                                                                                        : layout;
+}
+template LinearLayout LayoutInference::getStoreLayout(StoreOp, RankedTensorType,
+                                                      const std::optional<LinearLayout> &) const;
+template LinearLayout LayoutInference::getStoreLayout(ScatterOp, RankedTensorType,
+                                                      const std::optional<LinearLayout> &) const;
 
 //===--- Loads ------------------------------------------------------------===//
 

@@ -447,61 +447,14 @@ private:
     replaced.push_back(dot);
   }
 
-  /// True if each store of a warp writes whole sectors of memory, side by side: more instructions
-  /// than with wide vectors, but an exchange would take as many and two barriers.
-  static bool storesSectors(const LinearLayout &layout, unsigned fastest, unsigned bits) {
-    constexpr int64_t bitsOfTwoSectors = 2 * 8 * 32;
-    int64_t elements = layout.getContiguousRegisters(fastest);
-    for (const Coord &lane : layout.getBases(InDim::Lane)) {
-      if (lane[fastest] != elements)
-        break;
-      elements *= 2;
-    }
-    return elements * bits >= bitsOfTwoSectors;
-  }
-
-  /// `layout` with its rows dealt to warps as in `present`, where both give a warp whole rows: then
-  /// threads exchange within warps, and no barrier makes these wait for each other.
-  static LinearLayout keepWarps(const LinearLayout &layout, const LinearLayout &present) {
-    if (layout.getNumWarps() != present.getNumWarps())
-      return layout;
-    SmallVector<Coord> registers(layout.getBases(InDim::Register)),
-        warps(layout.getBases(InDim::Warp));
-    for (auto [place, wanted] : llvm::enumerate(present.getBases(InDim::Warp))) {
-      if (warps[place] == wanted)
-        continue;
-      auto *later = std::find(warps.begin() + place + 1, warps.end(), wanted),
-           *held = llvm::find(registers, wanted);
-      if (later != warps.end())
-        std::swap(warps[place], *later);
-      else if (held != registers.end())
-        std::swap(warps[place], *held);
-      else
-        return layout;
-    }
-    LinearLayout kept(layout.getShape(), registers, layout.getBases(InDim::Lane), warps);
-    return getExchange(present, kept) == Exchange::Warp ? kept : layout;
-  }
-
   template <typename Op> void rewriteStore(Op store) {
     auto type = dyn_cast<RankedTensorType>(store.getValue().getType());
     if (!type)
       return;
-    LinearLayout layout = inference.getAccessLayout(store, type);
-    unsigned fastest = getAccessOrder(store)[0];
-    // A layout with as many neighbours in a thread stores as well, and a line of few elements to a
-    // thread is sooner stored one by one than exchanged between warps: keep it.
-    constexpr unsigned fewRegisters = 4;
-    if (auto present = hasLayout(type) ? std::optional(layoutOf(store.getValue()))
-                                       : getNaturalLayout(store.getValue())) {
-      if (present->getContiguousRegisters(fastest) >= layout.getContiguousRegisters(fastest) ||
-          storesSectors(*present, fastest, getElementBits(type.getElementType())) ||
-          (hasLayout(type) && type.getRank() == 1 && present->getNumRegisters() <= fewRegisters))
-        layout = *present;
-      else if (LinearLayout kept = keepWarps(layout, *present);
-               kept.getContiguousRegisters(fastest) == layout.getContiguousRegisters(fastest))
-        layout = kept;
-    }
+    LinearLayout layout =
+        inference.getStoreLayout(store, type,
+                                 hasLayout(type) ? std::optional(layoutOf(store.getValue()))
+                                                 : getNaturalLayout(store.getValue()));
     for (OpOperand &operand : store->getOpOperands()) // value, mask, positions
       convertOperand(operand, layout);
   }

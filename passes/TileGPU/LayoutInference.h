@@ -35,6 +35,10 @@ public:
   /// The blocked layout that suits a load or store: the dimension with stride 1 is the fastest.
   template <typename AccessOp>
   LinearLayout getAccessLayout(AccessOp access, mlir::RankedTensorType type) const;
+  /// The layout in which a tile is stored, whose values are in layout `present`, if they have one.
+  template <typename AccessOp>
+  LinearLayout getStoreLayout(AccessOp store, mlir::RankedTensorType type,
+                              const std::optional<LinearLayout> &present) const;
 
 private:
   /// That of the access, but where parts of the tile meet later, or a scan goes along a slower
