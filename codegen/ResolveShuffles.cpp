@@ -239,7 +239,7 @@ PreservedAnalyses ResolveShufflesPass::run(Function &function, FunctionAnalysisM
       piece = resolve(*shuffle);
     else if (auto *extract = dyn_cast<ExtractElementInst>(&instruction))
       piece = resolve(*extract);
-    else if (cuts)
+    else if (cuts == Cuts::All || isa<FPExtInst>(instruction))
       piece = splitIntoPieces(instruction);
     if (!piece)
       continue;

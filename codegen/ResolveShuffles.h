@@ -13,15 +13,17 @@ namespace tile {
 ///   store shufflevector(t, [2, 3])                                      becomes: store p1
 ///
 /// Without the joins each use depends on its own pieces alone, which ScheduleForPressure needs.
-/// With `cuts`, casts, comparisons and selections that the scalarizer has left whole become pieces,
-/// too. Joins that nobody needs any more go.
+/// `cuts` says of what the scalarizer has left whole what becomes pieces, too: extensions, which
+/// the elements of one register make; or all casts, comparisons and selections. Joins that nobody
+/// needs any more go.
 struct ResolveShufflesPass : llvm::PassInfoMixin<ResolveShufflesPass> {
-  explicit ResolveShufflesPass(bool cuts = true) : cuts(cuts) {}
+  enum class Cuts { Extensions, All };
+  explicit ResolveShufflesPass(Cuts cuts) : cuts(cuts) {}
 
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 
 private:
-  bool cuts;
+  Cuts cuts;
 };
 
 } // namespace tile

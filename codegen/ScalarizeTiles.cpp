@@ -106,6 +106,7 @@ PreservedAnalyses tile::ScalarizeTilesPass::run(Function &function,
     showElements(call);
   if (!calls.empty())
     preserved = PreservedAnalyses::none();
-  preserved.intersect(ResolveShufflesPass(/*cuts=*/false).run(function, analyses));
+  preserved.intersect(
+      ResolveShufflesPass(ResolveShufflesPass::Cuts::Extensions).run(function, analyses));
   return preserved;
 }

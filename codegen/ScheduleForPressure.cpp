@@ -221,7 +221,7 @@ void gatherUses(BasicBlock &block, const DominatorTree &dominators, const LoopIn
 
 /// Orders the blocks that need it; true if that takes a third of a block's registers away.
 bool schedule(Function &function, unsigned limit, FunctionAnalysisManager &analyses) {
-  ResolveShufflesPass().run(function, analyses);
+  ResolveShufflesPass(ResolveShufflesPass::Cuts::All).run(function, analyses);
   const DominatorTree dominators(function);
   const LoopInfo loops(dominators);
   bool pays = false;

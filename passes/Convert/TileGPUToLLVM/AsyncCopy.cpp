@@ -134,24 +134,33 @@ bool hasPieces(GlobalAccess<AsyncCopyOp> &access, const SharedAccess &places, As
   return true;
 }
 
-/// All pieces of a thread, each of `wide` elements, by copies of `width`, or by registers.
+/// All pieces of a thread, each of `wide` elements, by copies of the widest of `widths` that the
+/// launch allows, the last of which always is; what is too narrow to be copied by registers.
 void copyPieces(OpBuilder &builder, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &access,
-                const SharedAccess &places, Value memory, unsigned wide, unsigned width,
+                const SharedAccess &places, Value memory, unsigned wide, ArrayRef<unsigned> widths,
                 Value when) {
   Location loc = op.getLoc();
   RaggedAccess how;
   how.bits = getStoredType(access.getElement()).getIntOrFloatBitWidth();
   how.words = wide * how.bits / 32;
+  unsigned fastest = getVectorWidth(op, fastestName);
   RaggedCopy copy;
   copy.when = when;
-  unsigned bytes = width * how.bits / 8;
-  if (bytes >= leastPiece) {
-    copy.bytes = bytes;
-    copy.exist = !access.exists(0);
-    copy.instruction = getCopyInstruction(bytes, op.getCache());
-    if (op.getCache() == StringRef("keep"))
-      copy.policy = createCachePolicy(builder, loc, *op.getCache());
+  copy.exist = !access.exists(0);
+  for (unsigned width : widths) {
+    RaggedWay way;
+    if (width != widths.back())
+      way.fits = access.canVectorize(width, fastest);
+    unsigned bytes = width * how.bits / 8;
+    if (bytes >= leastPiece) {
+      way.bytes = bytes;
+      way.instruction = getCopyInstruction(bytes, op.getCache());
+    }
+    copy.ways.push_back(way);
   }
+  bool byRegisters = !copy.ways.back().bytes;
+  if (copy.ways.front().bytes && op.getCache() == StringRef("keep"))
+    copy.policy = createCachePolicy(builder, loc, *op.getCache());
   SharedAddresses addresses(builder, loc, memory, places.getThreadImages());
   llvm::SmallDenseSet<uint32_t> seen; // registers may repeat an earlier one's element
   SmallVector<RaggedPiece> pieces;
@@ -161,8 +170,7 @@ void copyPieces(OpBuilder &builder, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &a
     if (!seen.insert(places.getOffset(reg)).second)
       continue;
     // What is loaded must not be read where nothing is copied.
-    addRaggedPiece(pieces, first, access, getVectorWidth(op, fastestName), reg,
-                   copy.bytes ? Value() : when);
+    addRaggedPiece(pieces, first, access, fastest, reg, byRegisters ? when : Value());
     targets.push_back(sharedAddress(builder, loc, addresses.get(places.getOffset(reg))));
   }
   copyRagged(builder, loc, pieces, how, targets, copy);
@@ -198,9 +206,6 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     // producer's warps have too few registers for that.
     bool joins = !own && !mask && !fills && hasPieces(access, places, op, wide);
     auto copyAll = [&](unsigned width) {
-      if (joins && width < wide)
-        return copyPieces(rewriter, op, access, places, adaptor.getMemory().front(), wide, width,
-                          when);
       auto makeAddresses = [&] {
         return SharedAddresses(rewriter, loc, adaptor.getMemory().front(),
                                places.getThreadImages());
@@ -257,13 +262,23 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
                          ? std::max(1u, leastPiece / elementBytes)
                          : wide;
     for (unsigned width = wide; width > proven && width >= least; width /= 2) {
+      if (joins && width < wide)
+        break;
       Value condition = access.canVectorize(width, getVectorWidth(op, fastestName));
       auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
       rewriter.setInsertionPointToStart(branch.thenBlock());
       copyAll(width);
       rewriter.setInsertionPointToStart(branch.elseBlock());
     }
-    copyAll(proven);
+    if (joins && proven < wide) {
+      SmallVector<unsigned> widths;
+      for (unsigned width = wide / 2; width > proven && width >= least; width /= 2)
+        widths.push_back(width);
+      widths.push_back(proven);
+      copyPieces(rewriter, op, access, places, adaptor.getMemory().front(), wide, widths, when);
+    } else {
+      copyAll(proven);
+    }
     rewriter.eraseOp(op);
     return success();
   }

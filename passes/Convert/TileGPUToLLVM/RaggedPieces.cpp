@@ -175,25 +175,25 @@ SmallVector<Value> finishLoad(OpBuilder &builder, Location loc, Statement &text,
   return loaded;
 }
 
-/// Element by element.
+/// Element by element, into registers `to`0, `to`1, ...
 void loadElements(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned> lines,
-                  const std::string &instruction, const std::string &fill) {
+                  const std::string &instruction, const std::string &fill, const char *to) {
   unsigned perWord = 32 / text.bits, words = text.words;
   bool loop = perWord > 1;
   if (loop)
     text.body += name("mov.b32 i, ", words) + "; ";
   std::string before;
   std::swap(before, text.body);
-  auto load = [&](const std::string &to, unsigned line, unsigned distance) {
-    text.body += "mov.b32 " + to + ", " + fill + "; " + name("setp.gt.s32 q, n", line) +
-                 name(", ", distance) + "; " + instruction + getType(text.bits) + to + ", " +
+  auto load = [&](const std::string &element, unsigned line, unsigned distance) {
+    text.body += "mov.b32 " + element + ", " + fill + "; " + name("setp.gt.s32 q, n", line) +
+                 name(", ", distance) + "; " + instruction + getType(text.bits) + element + ", " +
                  text.place(line, distance) + "; ";
   };
   for (unsigned p = 0; p < pieces.size(); ++p) {
     unsigned first = p * words, last = first + words - 1;
     if (!loop) {
       for (unsigned w = 0; w < words; ++w)
-        load(name("$", first + w), lines[p], pieces[p].distance + w);
+        load(name(to, first + w), lines[p], pieces[p].distance + w);
       continue;
     }
     // The registers of a piece are a queue: each trip reads one word of every piece.
@@ -201,10 +201,10 @@ void loadElements(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsign
     //   trip 0   $0 $1 $2 $3 <- w0        each word moves up by one,
     //   trip 3   w0 w1 w2 w3              the first ends up first
     for (unsigned w = first; w < last; ++w)
-      text.body += name("mov.b32 $", w) + name(", $", w + 1) + "; ";
+      text.body += "mov.b32 " + name(to, w) + ", " + name(to, w + 1) + "; ";
     for (unsigned e = 0; e < perWord; ++e)
       load(name("e", e), lines[p], pieces[p].distance + e);
-    text.body += packWord(name("$", last), "e", 0, perWord);
+    text.body += packWord(name(to, last), "e", 0, perWord);
   }
   if (loop) {
     for (unsigned line = 0; line < text.lines; ++line)
@@ -283,7 +283,7 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
     loadWindows(text, pieces[0], " " + instruction, fillName);
     text.body += "SLOW: ";
   }
-  loadElements(text, pieces, lines, "@q " + instruction, fillName);
+  loadElements(text, pieces, lines, "@q " + instruction, fillName, "$");
   if (access.behind)
     text.body += "DONE: ";
   loaded.append(finishLoad(builder, loc, text, results, readOnly));
@@ -412,26 +412,6 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
 
 //===--- Copies to shared memory ------------------------------------------===//
 
-/// Words of each piece to shared memory.
-static void storeWords(OpBuilder &builder, Location loc, ArrayRef<Value> words, Value target,
-                       Value when) {
-  SmallVector<Value> operands{target};
-  std::string constraints = "r", guard;
-  for (Value word : words) {
-    operands.push_back(word);
-    constraints += ",r";
-  }
-  if (when) {
-    operands.push_back(when);
-    constraints += ",b";
-    guard = name("@$", operands.size() - 1) + " ";
-  }
-  inlinePTX(builder, loc, {}, operands,
-            guard + name("st.shared.v", words.size()) + ".b32 [$0], " + list("$", 1, words.size()) +
-                ";",
-            constraints + ",~{memory}");
-}
-
 void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiece> pieces,
                            const RaggedAccess &access, ArrayRef<Value> targets,
                            const RaggedCopy &copy) {
@@ -441,33 +421,57 @@ void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiec
     pieces = pieces.drop_front(mostPieces);
     targets = targets.drop_front(mostPieces);
   }
-  if (!copy.bytes) {
-    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-    SmallVector<Value> words = loadRagged(builder, loc, pieces, access, zero, /*readOnly=*/false);
-    for (auto [i, target] : llvm::enumerate(targets))
-      storeWords(builder, loc, ArrayRef(words).slice(i * access.words, access.words), target,
-                 copy.when);
-    return;
-  }
   Statement text(access.bits, access.words, 0);
-  text.head += ".reg .b32 z; ";
   std::string guard = copy.when ? "@" + text.take(copy.when, "b") + " " : "",
               policy = copy.policy ? ", " + text.take(copy.policy, "l") : "";
+  SmallVector<std::string> places;
+  SmallVector<unsigned> lines;
   for (unsigned p = 0; p < pieces.size(); ++p) {
     text.begin(pieces, p);
-    std::string target = text.take(targets[p], "r");
-    for (unsigned at = 0; at < 4 * access.words; at += copy.bytes) {
-      unsigned distance = pieces[p].distance + 8 * at / access.bits;
-      std::string source = text.place(text.lines - 1, distance), size;
-      if (!copy.exist) {
-        text.test(distance);
-        text.body += name("selp.b32 z, ", copy.bytes) + ", 0, q; ";
-        size = ", z";
-      }
-      text.body += guard + copy.instruction + " [" + target + name("+", at) + "], " + source +
-                   name(", ", copy.bytes) + size + policy + "; ";
-    }
+    lines.push_back(text.lines - 1);
+    places.push_back(text.take(targets[p], "r"));
   }
+  auto copyBytes = [&](const RaggedWay &way) {
+    for (unsigned p = 0; p < pieces.size(); ++p)
+      for (unsigned at = 0; at < 4 * access.words; at += way.bytes) {
+        unsigned distance = pieces[p].distance + 8 * at / access.bits;
+        std::string size;
+        if (!copy.exist) {
+          text.body += name("setp.gt.s32 q, n", lines[p]) + name(", ", distance) +
+                       name("; selp.b32 z, ", way.bytes) + ", 0, q; ";
+          size = ", z";
+        }
+        text.body += guard + way.instruction + " [" + places[p] + name("+", at) + "], " +
+                     text.place(lines[p], distance) + name(", ", way.bytes) + size + policy + "; ";
+      }
+  };
+  auto copyElements = [&] {
+    loadElements(text, pieces, lines, "@q ld.global.", "0", "x");
+    for (unsigned p = 0; p < pieces.size(); ++p)
+      text.body += guard + name("st.shared.v", access.words) + ".b32 [" + places[p] + "], " +
+                   list("x", p * access.words, access.words) + "; ";
+  };
+  text.head += ".reg .b32 z, x<" + std::to_string(pieces.size() * access.words) + ">; ";
+  for (unsigned e = 0; access.bits < 32 && e < 32 / access.bits; ++e)
+    text.head += name(".reg .b32 e", e) + "; ";
+  if (access.bits < 32)
+    text.head += ".reg .b32 i; ";
+  for (auto [i, way] : llvm::enumerate(copy.ways))
+    if (way.fits)
+      text.body += "@" + text.take(way.fits, "b") + name(" bra WAY", i) + "; ";
+  for (unsigned i = copy.ways.size(); i-- > 0;) {
+    const RaggedWay &way = copy.ways[i];
+    if (way.fits)
+      text.body += name("WAY", i) + ": ";
+    if (way.bytes)
+      copyBytes(way);
+    else
+      copyElements();
+    if (i)
+      text.body += "bra COPIED; ";
+  }
+  if (copy.ways.size() > 1)
+    text.body += "COPIED: ";
   inlinePTX(builder, loc, {}, text.operands, text.head + text.body + "}",
             text.constraints + ",~{memory}");
 }

@@ -61,17 +61,24 @@ llvm::SmallVector<mlir::Value> loadWrapped(mlir::OpBuilder &builder, mlir::Locat
 void storeRagged(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<RaggedPiece> pieces,
                  const RaggedAccess &access, llvm::ArrayRef<mlir::Value> values);
 
+/// One way of copying pieces to shared memory.
+struct RaggedWay {
+  unsigned bytes = 0;      ///< that one instruction copies: 4 or 8; 0: elements go by registers
+  std::string instruction; ///< up to the addresses
+  mlir::Value fits;        ///< i1: whether it can be taken; null: always
+};
+
 /// How pieces are copied to shared memory.
 struct RaggedCopy {
-  unsigned bytes = 0;      ///< that one instruction copies: 4 or 8; 0: elements go by registers
-  bool exist = false;      ///< all elements do
-  mlir::Value when;        ///< i1: whether anything is copied; null: it is
-  std::string instruction; ///< up to the addresses
-  mlir::Value policy;      ///< its last operand, an i64; null: none
+  llvm::SmallVector<RaggedWay> ways; ///< the first that can be taken is; the last one always can
+  bool exist = false;                ///< all elements do
+  mlir::Value when;                  ///< i1: whether anything is copied; null: it is
+  mlir::Value policy;                ///< the last operand of instructions, an i64; null: none
 };
 
 /// Copies the pieces to `targets`, 32-bit addresses in shared memory at multiples of a piece's
-/// bytes. What does not exist is 0 there.
+/// bytes. What does not exist is 0 there. All ways are one statement, whose operands they share.
+/// Where elements go by registers, nothing may exist where nothing is copied.
 void copyRagged(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<RaggedPiece> pieces,
                 const RaggedAccess &access, llvm::ArrayRef<mlir::Value> targets,
                 const RaggedCopy &copy);
