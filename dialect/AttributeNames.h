@@ -153,8 +153,8 @@ inline constexpr llvm::StringLiteral storePartsName = "tile_gpu.store_parts";
 /// Of ring_release: a fence stands between the ordinary loads from the slot and it (unit). By
 /// tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral fencedName = "tile_gpu.fenced";
-/// Of a store to shared memory in a loop that is short of registers: it computes its addresses each
-/// time (unit). By tile-gpu-specialize-warps.
+/// Of a store to shared memory in a loop that is short of registers, and of a convert_layout around
+/// a loop with products: it computes its addresses each time (unit). By tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral recomputesName = "tile_gpu.recomputes";
 /// Of a tile that a loop stores for its products: it has two places, which the trips take in turns
 /// (unit). By tile-gpu-specialize-warps.

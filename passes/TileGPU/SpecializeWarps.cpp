@@ -45,6 +45,18 @@ constexpr int64_t warpsOfWarpgroup = 4;
 
 using Group = RingGroup;
 
+/// True for an operation of a loop that has loops with products in it, as what a persistent
+/// program does behind its products: registers would hold its addresses through these.
+bool standsAroundProducts(Operation *op) {
+  auto loop = op->getParentOfType<scf::ForOp>();
+  return loop && loop.getBody()
+                     ->walk([&](WgmmaOp product) {
+                       return product->getParentOp() == loop ? WalkResult::advance()
+                                                             : WalkResult::interrupt();
+                     })
+                     .wasInterrupted();
+}
+
 class Specializer {
 public:
   Specializer(KernelOp kernel, const GPUTarget &target)
@@ -71,6 +83,10 @@ public:
           op->setAttr(recomputesName, builder.getUnitAttr());
       });
     }
+    split.getConsumer().walk([&](ConvertLayoutOp op) {
+      if (standsAroundProducts(op))
+        op->setAttr(recomputesName, builder.getUnitAttr());
+    });
     Block &consumer = split.getConsumer().front(), &producer = split.getProducer().front();
     SmallVector<RingFetches> rings;
     for (Group &group : groups)

@@ -75,14 +75,16 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     // The warp's reads of the trip before end here, where no barrier orders them (keepsScratch).
     if (withinWarp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
-    storeTile(rewriter, loc, adaptor.getSource(), source, scratch, base);
+    bool recomputes = op->hasAttr(recomputesName);
+    storeTile(rewriter, loc, adaptor.getSource(), source, scratch, base, /*matrices=*/false,
+              recomputes);
     // Warps exchange with no one else: the barrier would make them wait for each other.
     if (withinWarp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     else
       BarrierOp::create(rewriter, loc);
-    rewriter.replaceOp(
-        op, loadTile(rewriter, loc, elementType, target, scratch, base, /*matrices=*/false));
+    rewriter.replaceOp(op, loadTile(rewriter, loc, elementType, target, scratch, base,
+                                    /*matrices=*/false, {}, recomputes));
     return success();
   }
 
@@ -101,6 +103,7 @@ private:
         BarrierOp::create(rewriter, loc);
     };
     SharedLayout scratch = getConversionScratch(rounds.source, rounds.target, elementType);
+    bool recomputes = op->hasAttr(recomputesName);
     Value base = getSharedPointer(rewriter, loc, offset);
     SmallVector<Value> pieces;
     SmallVector<unsigned> positions;
@@ -110,10 +113,10 @@ private:
       if (!pieces.empty())
         meet();
       storeTile(rewriter, loc, takeElements(rewriter, loc, vector, from), rounds.source, scratch,
-                base);
+                base, /*matrices=*/false, recomputes);
       meet();
-      pieces.push_back(
-          loadTile(rewriter, loc, elementType, rounds.target, scratch, base, /*matrices=*/false));
+      pieces.push_back(loadTile(rewriter, loc, elementType, rounds.target, scratch, base,
+                                /*matrices=*/false, {}, recomputes));
       positions.append(to.begin(), to.end());
     }
     return joinPieces(rewriter, loc, pieces, positions);

@@ -187,8 +187,9 @@ void storeTile(OpBuilder &builder, Location loc, Value vector, const LinearLayou
 }
 
 static Value loadMatrices(OpBuilder &builder, Location loc, Type stored, const MatrixLoads &plan,
-                          unsigned perResult, Value base, const ExtraOffset &extra) {
-  SharedAddresses addresses(builder, loc, base, plan.addressImages, extra);
+                          unsigned perResult, Value base, const ExtraOffset &extra,
+                          bool recomputes) {
+  SharedAddresses addresses(builder, loc, base, plan.addressImages, extra, recomputes);
   Type word = builder.getI32Type();
   Type result = plan.matrices == 1
                     ? word
@@ -268,21 +269,23 @@ static Value keepOwnBytes(OpBuilder &builder, Location loc, Value vector, const 
 }
 
 Value loadTile(OpBuilder &builder, Location loc, Type elementType, const LinearLayout &layout,
-               const SharedLayout &shared, Value base, bool matrices, const ExtraOffset &extra) {
+               const SharedLayout &shared, Value base, bool matrices, const ExtraOffset &extra,
+               bool recomputes) {
   Type stored = getStoredType(elementType);
   if (matrices)
     if (auto plan = getMatrixLoads(layout, shared)) {
-      Value vector =
-          loadMatrices(builder, loc, stored, *plan, 4 / shared.getElementBytes(), base, extra);
+      Value vector = loadMatrices(builder, loc, stored, *plan, 4 / shared.getElementBytes(), base,
+                                  extra, recomputes);
       return fromStoredVector(builder, loc, vector, elementType);
     }
   if (auto reads = getWordReads(layout, shared); reads && stored.isInteger(8)) {
-    Value whole = loadTile(builder, loc, stored, reads->layout, shared, base, matrices, extra);
+    Value whole =
+        loadTile(builder, loc, stored, reads->layout, shared, base, matrices, extra, recomputes);
     return fromStoredVector(builder, loc, keepOwnBytes(builder, loc, whole, *reads), elementType);
   }
 
   SharedAccess access(layout, shared);
-  SharedAddresses addresses(builder, loc, base, access.getThreadImages(), extra);
+  SharedAddresses addresses(builder, loc, base, access.getThreadImages(), extra, recomputes);
   auto pieceType = VectorType::get(access.getVectorSize(), stored);
   // The alignment is that of the whole piece: SharedAccess has chosen the width by it.
   unsigned bytes = access.getVectorSize() * shared.getElementBytes();

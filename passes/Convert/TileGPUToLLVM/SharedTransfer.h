@@ -61,10 +61,10 @@ void storeTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value vector,
                const LinearLayout &layout, const SharedLayout &shared, mlir::Value base,
                bool matrices = false, bool recomputes = false);
 /// Loads a tile into `layout`: a vector of `elementType`. With `matrices`, by ldmatrix where it
-/// fits.
+/// fits; `recomputes` as above.
 mlir::Value loadTile(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type elementType,
                      const LinearLayout &layout, const SharedLayout &shared, mlir::Value base,
-                     bool matrices, const ExtraOffset &extra = {});
+                     bool matrices, const ExtraOffset &extra = {}, bool recomputes = false);
 
 } // namespace tile::gpu
 
