@@ -37,6 +37,10 @@ static constexpr int64_t stepsOfPart = 2;
 /// Clocks of the tensor cores that a part takes at least: each has a fence and a wait.
 static constexpr int64_t leastClocks = 128;
 
+/// Clocks that an instruction with an operand in registers takes at least, as parts have it: of 16
+/// columns by 128 terms two gain 4 to 11 percent (weights of 4 bits, an H100).
+static constexpr int64_t leastClocksOfStep = 32;
+
 /// Bits of K that an instruction takes.
 static constexpr int64_t bitsOfStep = 256;
 
@@ -255,8 +259,10 @@ std::optional<int64_t> tile::gpu::findPartCount(scf::ForOp loop, std::string &re
     }
   int64_t steps =
       operand.getShape().back() * int64_t(getElementBits(operand.getElementType())) / bitsOfStep;
-  // A step of 64 rows takes a clock for every two columns: as many as a thread's registers of sums.
-  int64_t clocks = steps * getLayout(products.front().getType()).getNumRegisters();
+  // A step of 64 rows takes a clock for every two columns, as many as a thread's registers of sums.
+  int64_t clocks =
+      steps * std::max<int64_t>(getLayout(products.front().getType()).getNumRegisters(),
+                                leastClocksOfStep);
   int64_t parts =
       std::min({mostParts, std::max<int64_t>(steps / stepsOfPart, 2), clocks / leastClocks});
   if (parts < 2) {
@@ -319,10 +325,10 @@ LogicalResult tile::gpu::applyParts(scf::ForOp loop, LoopSchedule &schedule) {
       partValid = builder.getDenseI64ArrayAttr(
           {valid[0], valid[1], std::min(extent, valid[2] - number * extent)});
     int64_t from = number * extent;
-    auto part = WgmmaOp::create(builder, loc, product.getType(), operand,
-                                pieces.memory[size_t(from / pieces.extent)], sum,
-                                /*async=*/true, product.getUnsignedA(), product.getUnsignedB(),
-                                partValid, builder.getI64IntegerAttr(from % pieces.extent));
+    auto part = WgmmaOp::create(
+        builder, loc, product.getType(), operand, pieces.memory[size_t(from / pieces.extent)], sum,
+        /*async=*/true, product.getUnsignedA(), product.getUnsignedB(), partValid,
+        builder.getI64IntegerAttr(from % pieces.extent), product.getColumnAttr());
     // The part before is done then, and its registers are free.
     bool isLast = number + 1 == parts;
     if (number || isLast)
