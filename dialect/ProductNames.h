@@ -11,6 +11,10 @@ namespace tile::gpu {
 /// sum. From tile-gpu-schedule-loops.
 inline constexpr llvm::StringLiteral freshName = "tile_gpu.fresh";
 
+/// Of a wgmma of a loop: its accumulator says which registers the product takes, those of a value
+/// that nobody needs any more; the product is the sum. From tile-gpu-apply-schedule.
+inline constexpr llvm::StringLiteral overwritesName = "tile_gpu.overwrites";
+
 /// Of part_arrive and part_combine: each part stands for so many parts, merged before, and its
 /// record is the first of theirs; the tile has another count for these. From tile-gpu-split-loops.
 inline constexpr llvm::StringLiteral everyName = "tile_gpu.every";

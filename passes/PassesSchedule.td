@@ -73,6 +73,28 @@ def TileGPUJoinProducts : Pass<"tile-gpu-join-products", "::mlir::ModuleOp"> {
       "::mlir::scf::SCFDialect"];
 }
 
+def TileGPUCutProducts : Pass<"tile-gpu-cut-products", "::mlir::ModuleOp"> {
+  let summary = "multiply by some columns at a time where registers hold no more results";
+  let description = [{
+    A product by wgmma that begins a sum of its own in each trip of a loop, and whose result meets
+    nothing but arithmetic by elements, becomes products of some of the columns each (`column`),
+    with the arithmetic on these behind it, where a thread has no registers for the whole result
+    beside what else it holds. `tile_gpu.join_parts` makes one tile of what the loop carries on.
+    ```mlir
+    %p = tile_gpu.wgmma %a, %b, %zero
+    %n = arith.addf %acc, %p
+    // becomes
+    %p0 = tile_gpu.wgmma %a, %b column 0, %zero
+    %n0 = arith.addf %acc0, %p0
+    %p1 = tile_gpu.wgmma %a, %b column 128, %zero
+    %n1 = arith.addf %acc1, %p1
+    %n = tile_gpu.join_parts %n0, %n1 {dim = 1 : i64}
+    ```
+  }];
+  let dependentDialects = ["::tile::gpu::TileGPUDialect", "::mlir::arith::ArithDialect",
+      "::mlir::scf::SCFDialect"];
+}
+
 def TileGPUFetchGathers : Pass<"tile-gpu-fetch-gathers", "::mlir::ModuleOp"> {
   let summary = "have the producer's threads copy gathered operands beside tiles that TMA fetches";
   let description = [{

@@ -109,6 +109,7 @@ void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUKeepTiles());
   pm.addPass(createTileGPUUseTma());
   pm.addPass(createTileGPUJoinProducts());
+  pm.addPass(createTileGPUCutProducts());
   pm.addPass(createTileGPUFitLaunch());
   pm.addPass(createTileGPUMulticast());
   pm.addPass(createTileGPUSetEvictionPolicies());

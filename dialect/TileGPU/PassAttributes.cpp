@@ -133,6 +133,7 @@ static const AttributeSpec specs[] = {
     {blocksOfClusterName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
     {pairedAxesName, isNumbers, "an array of i64", isKernelOrFunction, both},
     {freshName, isUnit, unit, isProductOfLoop, "a wgmma of a loop"},
+    {overwritesName, isUnit, unit, isProductOfLoop, "a wgmma of a loop"},
     {ScheduleAttr::name, isSchedule, "a #tile_gpu.schedule", isLoop, "a loop"},
     {tensorMapsName, isListOfMaps, "an array of tensor maps", isFunction, aFunction},
 };

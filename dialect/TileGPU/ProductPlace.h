@@ -30,15 +30,17 @@ struct ProductPlace {
 struct ScheduleWords {
   bool vectorsFirst = false; ///< fetched vectors are read before the products
   bool scaleUnder = false;   ///< sums of staged products are scaled under those of stage 0
+  bool apart = false;        ///< each product is issued behind what is computed from the one before
   bool turns = false;        ///< warpgroups issue one after the other
   bool peek = false;         ///< the next trip's tile is waited for before the last product
 
   bool operator==(const ScheduleWords &other) const {
-    return std::tie(vectorsFirst, scaleUnder, turns, peek) ==
-           std::tie(other.vectorsFirst, other.scaleUnder, other.turns, other.peek);
+    return std::tie(vectorsFirst, scaleUnder, apart, turns, peek) ==
+           std::tie(other.vectorsFirst, other.scaleUnder, other.apart, other.turns, other.peek);
   }
   friend llvm::hash_code hash_value(const ScheduleWords &words) {
-    return llvm::hash_combine(words.vectorsFirst, words.scaleUnder, words.turns, words.peek);
+    return llvm::hash_combine(words.vectorsFirst, words.scaleUnder, words.apart, words.turns,
+                              words.peek);
   }
 };
 

@@ -11,6 +11,7 @@ using namespace tile::gpu;
 static constexpr std::pair<llvm::StringLiteral, bool ScheduleWords::*> wordNames[] = {
     {"vectors_first", &ScheduleWords::vectorsFirst},
     {"scale_under", &ScheduleWords::scaleUnder},
+    {"apart", &ScheduleWords::apart},
     {"turns", &ScheduleWords::turns},
     {"peek", &ScheduleWords::peek}};
 
@@ -114,6 +115,12 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "a schedule has an entry for each product of the loop, found none";
   if (words.scaleUnder && !staged)
     return emitError() << "scale_under speaks of products of stage 1, and there is none";
+  bool inFlight = llvm::all_of(products, [](const ProductPlace &place) {
+    return !place.stage && place.flight == 0 && place.parts == 1;
+  });
+  if (words.apart && (products.size() < 2 || !inFlight))
+    return emitError() << "apart speaks of several products, each in flight until its result is "
+                          "used";
   if (words.peek && !words.turns)
     return emitError() << "peek needs turns: alone, a warpgroup waits for its products first";
   return success();
@@ -154,6 +161,8 @@ std::string ScheduleAttr::describe() const {
     parts.push_back("fetched vectors are read before the products");
   if (words.scaleUnder)
     parts.push_back("sums are scaled under product " + std::to_string(head + 1));
+  if (words.apart)
+    parts.push_back("each is issued behind what is computed from the one before");
   if (words.turns)
     parts.push_back("warpgroups take turns");
   if (words.peek)

@@ -109,7 +109,10 @@ def TileGPU_ScheduleAttr : TileGPU_Attr<"Schedule", "schedule"> {
     - `vectors_first`: fetched vectors are read before the products,
     - `scale_under`: the sums of staged products are scaled under the products of stage 0, by
       factors that registers keep until then; without it at the end of a trip,
-    - `turns`: warpgroups issue the products of a trip one after the other,
+    - `apart`: each product is issued where it stands, behind what is computed from the one before,
+      whose registers it takes,
+    - `turns`: warpgroups issue the products of a trip one after the other; of products that stand
+      apart each in a turn of its own,
     - `peek`: the tile that the next trip begins with is waited for before the last product.
     ```mlir
     #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)],

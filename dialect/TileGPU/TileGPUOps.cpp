@@ -110,6 +110,21 @@ LogicalResult ExtractPartOp::verify() {
   return success();
 }
 
+LogicalResult JoinPartsOp::verify() {
+  RankedTensorType result = getType();
+  auto part = cast<RankedTensorType>(getParts().front().getType());
+  int64_t dim = getDim(), count = int64_t(getParts().size());
+  SmallVector<int64_t> shape(part.getShape());
+  bool valid = dim >= 0 && dim < part.getRank() && llvm::all_equal(getParts().getTypes()) &&
+               part.getElementType() == result.getElementType();
+  if (valid)
+    shape[size_t(dim)] *= count;
+  if (!valid || result.getShape() != ArrayRef<int64_t>(shape))
+    return emitOpError() << "puts parts of one type side by side along a dimension, found " << count
+                         << " of " << part << " along " << dim << " to " << result;
+  return success();
+}
+
 LogicalResult ShiftOp::verify() {
   RankedTensorType source = getSource().getType(), edge = getEdge().getType();
   int64_t dim = getDim(), offset = getOffset();
@@ -245,6 +260,15 @@ LogicalResult WgmmaOp::verify() {
                               "part's extent along K, found "
                            << getA().getType() << " by " << getB().getType() << " from " << *from;
     b[0] = a[1];
+  }
+  if (std::optional<int64_t> column = getColumn()) {
+    int64_t columns = getAcc().getType().getShape().back();
+    if (*column < 0 || *column % columns || *column + columns > b.back())
+      return emitOpError() << "multiplies by columns of b from a multiple of the accumulator's "
+                              "columns, found "
+                           << getB().getType() << " into " << getAcc().getType() << " from column "
+                           << *column;
+    b.back() = columns;
   }
   return verifyProduct(*this, a, b, getAcc().getType().getShape(), getValidAttr());
 }

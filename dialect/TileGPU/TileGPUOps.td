@@ -203,6 +203,21 @@ def TileGPU_ExtractPartOp : TileGPU_Op<"extract_part", [Pure]> {
   let hasVerifier = 1;
 }
 
+def TileGPU_JoinPartsOp : TileGPU_Op<"join_parts", [Pure]> {
+  let summary = "a tile of parts side by side, whose elements the same threads hold";
+  let description = [{
+    The opposite of `extract_part`: each thread holds what it held of the parts; nothing moves.
+    ```mlir
+    %a = tile_gpu.join_parts %p, %q {dim = 1 : i64} : tensor<128x16xf16, #part>,
+        tensor<128x16xf16, #part> -> tensor<128x32xf16, #fragments>
+    ```
+  }];
+  let arguments = (ins Variadic<TileGPU_DealtTile>:$parts, I64Attr:$dim);
+  let results = (outs TileGPU_DealtTile:$result);
+  let assemblyFormat = "$parts attr-dict `:` type($parts) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def TileGPU_ShiftOp : TileGPU_Op<"shift", [Pure, AllTypesMatch<["source", "result"]>]> {
   let summary = "a tile moved by one position along a dimension";
   let description = [{

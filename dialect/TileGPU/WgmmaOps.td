@@ -20,7 +20,8 @@ def TileGPU_WgmmaOp
     `valid` = [m, n, k]: as of `tile.dot`. Instructions that compute padding alone are left out.
 
     With `from` k a is a part of a product's first operand, in registers: it meets the rows of b
-    from k on, a multiple of its own extent along K.
+    from k on, a multiple of its own extent along K. With `column` n the product is of b's columns
+    from n on alone, a multiple of the accumulator's.
     ```mlir
     %d = tile_gpu.wgmma %a, %b, %c
         : !tile_gpu.memdesc<128x64xf16, #s>, !tile_gpu.memdesc<64x256xf16, #s>,
@@ -30,11 +31,13 @@ def TileGPU_WgmmaOp
   }];
   let arguments = (ins AnyTypeOf<[TileGPU_DealtTile, TileGPU_MemDescType]>:$a,
       TileGPU_MemDescType:$b, TileGPU_DealtTile:$acc, UnitAttr:$async, UnitAttr:$unsigned_a,
-      UnitAttr:$unsigned_b, OptionalAttr<DenseI64ArrayAttr>:$valid, OptionalAttr<I64Attr>:$from);
+      UnitAttr:$unsigned_b, OptionalAttr<DenseI64ArrayAttr>:$valid, OptionalAttr<I64Attr>:$from,
+      OptionalAttr<I64Attr>:$column);
   let results = (outs TileGPU_DealtTile:$result);
   let assemblyFormat = [{
-    $a `,` $b (`from` $from^)? `,` $acc (`async` $async^)? (`unsigned_a` $unsigned_a^)?
-    (`unsigned_b` $unsigned_b^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)
+    $a `,` $b (`from` $from^)? (`column` $column^)? `,` $acc (`async` $async^)?
+    (`unsigned_a` $unsigned_a^)? (`unsigned_b` $unsigned_b^)? attr-dict `:`
+    type($a) `,` type($b) `,` type($acc)
   }];
   let hasVerifier = 1;
 }

@@ -43,6 +43,9 @@ static constexpr PassCondition conditions[] = {
      "loads of products' operands, and large stores of products, on targets with TMA"},
     {"tile-gpu-join-products", true,
      "products by wgmma of one tile by several that TMA fetches, added up in a loop"},
+    {"tile-gpu-cut-products", true,
+     "products by wgmma in a loop that begin a sum of their own, of more columns than registers "
+     "hold results"},
     {"tile-gpu-fit-launch", false, "occupancy and maxreg beyond what the target has"},
     {"tile-gpu-multicast", true,
      "persistent kernels with cluster(2) whose neighbours load the same"},

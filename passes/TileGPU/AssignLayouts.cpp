@@ -384,7 +384,7 @@ private:
           WgmmaOp::create(builder, dot.getLoc(), to.getType(), a, b, to,
                           /*async=*/false, swapped ? dot.getUnsignedB() : dot.getUnsignedA(),
                           swapped ? dot.getUnsignedA() : dot.getUnsignedB(), valid,
-                          /*from=*/IntegerAttr());
+                          /*from=*/IntegerAttr(), /*column=*/IntegerAttr());
       return swapped ? transposeTile(builder, product) : product;
     };
     return addUp(dot, acc, create);

@@ -6,6 +6,10 @@
 
 namespace tile::gpu {
 
+/// Columns that products are cut into where registers hold no result of more, at least: an
+/// instruction of fewer reads as much of a's 64 rows as of b.
+constexpr int64_t cutColumns = 128;
+
 /// Properties that a kernel's tiles share, and features of its target.
 struct KernelShape {
   unsigned numWarps = 4;

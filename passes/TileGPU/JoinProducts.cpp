@@ -105,7 +105,8 @@ static bool areAlike(WgmmaOp one, WgmmaOp other) {
   return one.getA() == other.getA() && one.getType() == other.getType() &&
          one.getB().getType() == other.getB().getType() &&
          one.getUnsignedA() == other.getUnsignedA() && one.getUnsignedB() == other.getUnsignedB() &&
-         one.getValid() == other.getValid() && one.getFrom() == other.getFrom();
+         one.getValid() == other.getValid() && one.getFrom() == other.getFrom() &&
+         one.getColumn() == other.getColumn();
 }
 
 /// The first products of the loop's body that can be joined, a power of two of them.
@@ -168,7 +169,7 @@ static WgmmaOp joinInLoop(const Joined &joined, Value acc) {
     valid = builder.getDenseI64ArrayAttr({valid[0], valid[1] * int64_t(tiles.size()), valid[2]});
   return WgmmaOp::create(builder, last.getLoc(), acc.getType(), last.getA(), memory, acc,
                          /*async=*/false, last.getUnsignedA(), last.getUnsignedB(), valid,
-                         last.getFromAttr());
+                         last.getFromAttr(), last.getColumnAttr());
 }
 
 /// The loop anew, with one variable for the products'; the others keep their order.

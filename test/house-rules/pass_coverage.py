@@ -30,6 +30,7 @@ ALONE = {
     "tile-gpu-defer-reductions": 'needs `fp("fast")` and rows that are read block by block',
     "tile-gpu-expand-tf32x3": "answers `precision: tf32x3`, which no file asks for by itself",
     "tile-gpu-fit-launch": "answers `occupancy` and `maxreg` beyond what a target has",
+    "tile-gpu-cut-products": "needs products that begin a sum in each trip, of 256 columns",
     "tile-gpu-join-products": "needs products of one tile by several, of 128 columns or fewer each",
     "tile-gpu-multicast": "answers `cluster(2)`, which the cost model chooses of a `tune` clause",
     "tile-gpu-fetch-gathers": "needs `persistent`, and an operand that TMA cannot fetch beside one "

@@ -11,6 +11,7 @@
 #include "mlir/Analysis/Liveness.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
@@ -96,6 +97,17 @@ private:
     return most;
   }
 
+  /// A product that begins a sum, and whose result meets nothing but arithmetic by elements:
+  /// tile-gpu-cut-products issues so many columns of it at a time where registers hold no more.
+  static bool isCut(Value value) {
+    auto dot = value.getDefiningOp<DotOp>();
+    return dot && isa<scf::ForOp>(dot->getParentOp()) &&
+           (matchPattern(dot.getAcc(), m_PosZeroFloat()) || matchPattern(dot.getAcc(), m_Zero())) &&
+           llvm::all_of(value.getUsers(), [&](Operation *user) {
+             return user->getBlock() == dot->getBlock() && user->hasTrait<OpTrait::Elementwise>();
+           });
+  }
+
   LiveRegisters getRegisters(Value value) const {
     LiveRegisters result{};
     auto type = dyn_cast<RankedTensorType>(value.getType());
@@ -128,6 +140,9 @@ private:
     int64_t repetition = getRepetition(value, elements);
     if (dot && dot != dots.end() && dot->wgmma && !dot->swapped && shape.size() == 2)
       elements = int64_t(std::ceil(double(elements) * dot->usedColumns));
+    if (dot && dot != dots.end() && dot->wgmma && !dot->swapped && shape.size() == 2 &&
+        shape.back() > gpu::cutColumns && isCut(value))
+      elements = elements / shape.back() * gpu::cutColumns;
     for (size_t i = 0; i < result.size(); ++i) {
       int64_t warps = int64_t(1) << i, distinct = warps;
       double used = 1; // wgmma touches no registers of padded columns, nor does what ends a product

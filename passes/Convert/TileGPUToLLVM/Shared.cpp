@@ -196,6 +196,39 @@ struct LowerExtractPart : OpConversionPattern<ExtractPartOp> {
   }
 };
 
+/// The parts' registers, by the places of their elements in the whole.
+struct LowerJoinParts : OpConversionPattern<JoinPartsOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(JoinPartsOp op, OpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    auto type = cast<RankedTensorType>(op.getParts().front().getType());
+    LinearLayout whole = getLayout(op.getType()), part = getLayout(type);
+    unsigned dim = unsigned(op.getDim());
+    int64_t extent = type.getDimSize(dim);
+    std::map<std::vector<int64_t>, unsigned> held; // registers of a part by their elements' places
+    for (unsigned reg = part.getNumRegisters(); reg-- > 0;) {
+      Coord coord = part.apply(reg, 0, 0);
+      held[std::vector<int64_t>(coord.begin(), coord.end())] = reg;
+    }
+    SmallVector<int64_t> registers;
+    for (unsigned reg = 0; reg < whole.getNumRegisters(); ++reg) {
+      Coord coord = whole.apply(reg, 0, 0);
+      std::vector<int64_t> place(coord.begin(), coord.end());
+      int64_t number = place[dim] / extent;
+      place[dim] %= extent;
+      auto found = held.find(place);
+      if (found == held.end() || whole.getBases(InDim::Lane) != part.getBases(InDim::Lane) ||
+          whole.getBases(InDim::Warp) != part.getBases(InDim::Warp))
+        return op.emitError("internal: expected parts that the same threads hold, found ")
+               << type << " of " << op.getType();
+      registers.push_back(number * part.getNumRegisters() + found->second);
+    }
+    Value all = joinPieces(rewriter, op.getLoc(), llvm::to_vector(adaptor.getParts()));
+    rewriter.replaceOp(op, takeElements(rewriter, op.getLoc(), all, registers));
+    return success();
+  }
+};
+
 /// The bytes stay; only the names of dimensions change, which the result's type says.
 struct LowerMemDescPermute : OpConversionPattern<MemDescPermuteOp> {
   using OpConversionPattern::OpConversionPattern;
@@ -221,6 +254,6 @@ struct LowerMemDescJoin : OpConversionPattern<MemDescJoinOp> {
 void tile::gpu::populateSharedPatterns(const TypeConverter &converter,
                                        RewritePatternSet &patterns) {
   patterns.add<LowerLocalAlloc, LowerLocalLoad, LowerPrivateStore, LowerPrivateLoad,
-               LowerExtractPart, LowerMemDescPermute, LowerMemDescJoin>(converter,
-                                                                        patterns.getContext());
+               LowerExtractPart, LowerJoinParts, LowerMemDescPermute, LowerMemDescJoin>(
+      converter, patterns.getContext());
 }

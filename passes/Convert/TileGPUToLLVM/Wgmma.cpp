@@ -200,10 +200,10 @@ SmallVector<Piece> makePieces(const Plan &plan, unsigned words) {
 
 /// The text of a product. Operand numbers: the pieces' accumulators, `words` in all, then A (a
 /// descriptor or its words, by rows, then steps), then B's descriptor, of which the product begins
-/// at row `from`, then, `asks`, whether to add to the sum.
+/// at row `from` and at `column`, then, `asks`, whether to add to the sum.
 std::string writeProduct(const Plan &plan, const Instruction &instruction, ArrayRef<Piece> pieces,
                          unsigned words, const WgmmaDescriptor *a, const WgmmaDescriptor &b,
-                         int64_t from, bool fromZero, bool asks, bool async) {
+                         int64_t from, int64_t column, bool fromZero, bool asks, bool async) {
   unsigned wordsA = 4 * plan.usedSteps * plan.usedRowBlocks;
   unsigned first = words, descriptorB = words + (a ? 1 : wordsA);
   bool transposes = StringRef(instruction.a).ends_with("f16");
@@ -227,7 +227,7 @@ std::string writeProduct(const Plan &plan, const Instruction &instruction, Array
         out << "add.s64 a, $" << first << ", " << a->getOffset(piece.row, step * plan.k) / 16
             << ";\n";
       out << "add.s64 b, $" << descriptorB << ", "
-          << b.getOffset(piece.column, from + step * plan.k) / 16 << ";\n"
+          << b.getOffset(column + piece.column, from + step * plan.k) / 16 << ";\n"
           << "wgmma.mma_async.sync.aligned.m64n" << piece.columns << "k" << plan.k << "."
           << instruction.acc << "." << instruction.a << "." << instruction.b << " ";
       list(next, piece.words);
@@ -366,13 +366,15 @@ struct LowerWgmma : OpConversionPattern<WgmmaOp> {
     unsigned used = 0;
     for (const Piece &piece : pieces)
       used += piece.words;
+    bool overwrites = op->hasAttr(overwritesName);
     if (!fromZero) {
       all = getWords(rewriter, loc, adaptor.getAcc());
       for (const Piece &piece : pieces)
         llvm::append_range(tied, ArrayRef(all).slice(piece.first, piece.words));
     }
     std::string text = writeProduct(*plan, *instruction, pieces, used, a ? &*a : nullptr, b,
-                                    op.getFrom().value_or(0), fromZero, asks, op.getAsync());
+                                    op.getFrom().value_or(0), op.getColumn().value_or(0),
+                                    fromZero || overwrites, asks, op.getAsync());
     Value result = createAsm(rewriter, loc, text, word, used, inputs, tied);
     // Padding is 0, so that no register carries it through a loop.
     SmallVector<Value> sums(words);

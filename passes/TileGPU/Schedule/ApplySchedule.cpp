@@ -109,13 +109,13 @@ LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
   beginSums(loop);
   if (!schedule.words.turns || !loop.getBody()->getOps<TurnWaitOp>().empty())
     return success();
-  if (reason = whyNoTurns(loop); !reason.empty())
+  if (reason = whyNoTurns(loop, schedule.words.apart); !reason.empty())
     return refuse(loop, reason);
   auto found = schedule.words.peek ? findPeek(loop, others, reason) : std::nullopt;
   if (!reason.empty())
     return refuse(loop, reason);
   turns = true;
-  takeTurn(loop);
+  takeTurns(loop, schedule.words.apart);
   if (found)
     peekAhead(loop, *found);
   return success();

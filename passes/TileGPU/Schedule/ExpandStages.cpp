@@ -161,7 +161,8 @@ private:
       products.push_back(WgmmaOp::create(
           builder, product.getLoc(), product.getType(), getKept(state, product.getA()), b,
           mapping.lookupOrDefault(product.getAcc()), async, product.getUnsignedA(),
-          product.getUnsignedB(), product.getValidAttr(), product.getFromAttr()));
+          product.getUnsignedB(), product.getValidAttr(), product.getFromAttr(),
+          product.getColumnAttr()));
     }
     return products;
   }

@@ -140,9 +140,11 @@ public:
       : loop(loop), body(*loop.getBody()), schedule(schedule), products(schedule.getIssueOrder()) {}
 
   LogicalResult run() {
-    issueIndependent();
-    if (failed(issueOthers()))
-      return failure();
+    if (!schedule.words.apart) {
+      issueIndependent();
+      if (failed(issueOthers()))
+        return failure();
+    }
     leaveInFlight();
     return success();
   }

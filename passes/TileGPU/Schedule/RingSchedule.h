@@ -24,10 +24,11 @@ std::optional<LateReleases> findLateParts(mlir::scf::ForOp loop, std::string &re
 /// next trip has issued its first.
 void releaseLate(const LateReleases &found);
 
-/// Why warpgroups cannot issue the loop's products in turn; empty: they can.
-std::string whyNoTurns(mlir::scf::ForOp loop);
-/// Encloses the loop's products in a turn.
-void takeTurn(mlir::scf::ForOp loop);
+/// Why warpgroups cannot issue the loop's products in turn; empty: they can. With `apart` each
+/// product is waited for ahead of the next one.
+std::string whyNoTurns(mlir::scf::ForOp loop, bool apart);
+/// Encloses the loop's products in a turn, or with `apart` each in one of its own.
+void takeTurns(mlir::scf::ForOp loop, bool apart);
 
 /// Moves the loop into a branch that is taken where it makes a trip; elsewhere the branch's results
 /// are what the loop begins with.

@@ -4,9 +4,10 @@
 //
 // 1. Which products of a trip need the result of another one? Where none does, they stay as they
 //    are, but for a single one beside much arithmetic: it is in flight, so that warpgroups take
-//    turns. Where all the others need one, nothing runs under the arithmetic between: the others
-//    are left to the next trip (stage 1), beside that one's first. Else each is issued as soon as
-//    its operands are there, and is in flight until its result is used.
+//    turns; and for several, each of which meets much arithmetic ahead of the next one. Where all
+//    the others need one, nothing runs under the arithmetic between: the others are left to the
+//    next trip (stage 1), beside that one's first. Else each is issued as soon as its operands are
+//    there, and is in flight until its result is used.
 // 2. Who multiplies while a warpgroup waits or computes? Where nobody does, sums that only products
 //    touch stay in flight till the next trip has issued its own. Several warpgroups take turns.
 // 3. Does the last wait of a trip stay behind the arithmetic that is to run under it? With turns, a
@@ -85,20 +86,45 @@ void issueEarly(LoopSchedule &schedule, Block &body) {
   schedule.words.vectorsFirst = registers && registers <= mostRegistersOfVectors;
 }
 
-/// True if a trip computes much beside its only product, on what it reads or on its result, and
-/// warpgroups do so without meeting each other: then one computes while the other one multiplies.
-bool computesBeside(const LoopSchedule &schedule, Block &body) {
+/// True for arithmetic on a large tile.
+bool computesMuch(Operation &op) {
   constexpr unsigned many = 32;
-  if (!llvm::hasSingleElement(schedule.products))
+  auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
+                                      : RankedTensorType();
+  return type && hasLayout(type) && OpTrait::hasElementwiseMappableTraits(&op) &&
+         getLayout(type).getNumRegisters() >= many;
+}
+
+/// True if a trip computes much on the result of each product, and all of it stands ahead of the
+/// next product.
+bool standApart(const LoopSchedule &schedule, Block &body) {
+  SmallVector<WgmmaOp> products(schedule.products);
+  for (auto [i, product] : llvm::enumerate(products)) {
+    Operation *next =
+        i + 1 < products.size() ? products[i + 1].getOperation() : body.getTerminator();
+    bool much = false;
+    for (Operation *user : WgmmaOp(product)->getUsers()) {
+      if (user->getBlock() != &body || !user->isBeforeInBlock(next))
+        return false;
+      much |= computesMuch(*user);
+    }
+    if (!much)
+      return false;
+  }
+  return true;
+}
+
+/// True if a trip computes much beside its only product, on what it reads or on its result, or on
+/// the result of each of several, and warpgroups do so without meeting each other: then one
+/// computes while the other one multiplies.
+bool computesBeside(const LoopSchedule &schedule, Block &body) {
+  bool single = llvm::hasSingleElement(schedule.products), found = false;
+  if (!single && !standApart(schedule, body))
     return false;
-  bool found = false;
   for (Operation &op : body) {
     if (getSharedNeed(&op).use != SharedUse::None || isa<LocalAllocOp>(op))
       return false; // a barrier for all
-    auto type = op.getNumResults() == 1 ? dyn_cast<RankedTensorType>(op.getResult(0).getType())
-                                        : RankedTensorType();
-    found |= type && hasLayout(type) && OpTrait::hasElementwiseMappableTraits(&op) &&
-             getLayout(type).getNumRegisters() >= many;
+    found |= computesMuch(op);
   }
   return found;
 }
@@ -142,6 +168,12 @@ void scheduleTrip(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers) 
                                  : "an operand's end is cleared within the trip");
     return;
   }
+  if (alone && !llvm::hasSingleElement(heads)) {
+    schedule.words.apart = true;
+    for (auto [i, place] : llvm::enumerate(schedule.places))
+      place = {0, int64_t(i), 0};
+    return;
+  }
   issueEarly(schedule, body);
 }
 
@@ -170,9 +202,10 @@ void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers)
   } else if (!consumers.canTakeTurns()) {
     reason = "turns go between four warpgroups at most, and here " +
              std::to_string(consumers.warpgroups) + " compute";
-  } else if (reason = whyNoTurns(loop); reason.empty()) {
+  } else if (reason = whyNoTurns(loop, schedule.words.apart); reason.empty()) {
     schedule.words.turns = true;
-    schedule.words.peek = findPeek(loop, !consumers.arePair(), reason).has_value();
+    schedule.words.peek =
+        !schedule.words.apart && findPeek(loop, !consumers.arePair(), reason).has_value();
   }
   if (!reason.empty())
     declined(loop) << reason;

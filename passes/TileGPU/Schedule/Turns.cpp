@@ -6,13 +6,15 @@
 //
 // A turn is all that a trip leaves in flight, from its first product to its last. Without turns all
 // warpgroups would ask for the tensor cores at once and then compute at once. A turn with a wait
-// inside would make the others wait as well, so such loops take none. Three go round: the third
-// one's turn is followed by the first one's.
+// inside would make the others wait as well, so such loops take none, but for those whose products
+// stand apart: each has a turn of its own. Three go round: the third one's turn is followed by the
+// first one's.
 //
 // ptxas moves the wait for a product up through what does not depend on it: in attention before the
 // exponentials that are to run beneath the product, since the registers of its a become free there.
 // It does not cross a branch. The wait for a tile that starts the next trip is one; it stands
 // behind the exponentials just as well, and costs nothing there.
+#include "dialect/ProductNames.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,24 +31,70 @@ static SmallVector<WgmmaOp> findInFlight(scf::ForOp loop) {
   return products;
 }
 
-std::string tile::gpu::whyNoTurns(scf::ForOp loop) {
+/// Pins tiles that are computed before `end` and used after it to their place before it: optimisers
+/// would sink the arithmetic to its users.
+static void hold(Operation *end) {
+  SmallVector<OpOperand *> behind;
+  for (Operation *op = end->getNextNode(); op; op = op->getNextNode())
+    for (OpOperand &operand : op->getOpOperands())
+      if (Operation *def = operand.get().getDefiningOp();
+          def && def->getBlock() == end->getBlock() && def->isBeforeInBlock(end) &&
+          isa<RankedTensorType>(operand.get().getType()))
+        behind.push_back(&operand);
+  OpBuilder builder(end);
+  DenseMap<Value, Value> held; // looked up only
+  for (OpOperand *operand : behind) {
+    Value &now = held[operand->get()];
+    if (!now)
+      now = OptimizationBarrierOp::create(builder, end->getLoc(), operand->get().getType(),
+                                          operand->get());
+    operand->set(now);
+  }
+}
+
+std::string tile::gpu::whyNoTurns(scf::ForOp loop, bool apart) {
   SmallVector<WgmmaOp> products = findInFlight(loop);
   if (products.empty())
     return "none of its products is in flight while the warpgroup computes";
   if (loop.getBody()->walk([](BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return "its warpgroups meet at a barrier";
-  for (Operation *op = products.front(); op != products.back(); op = op->getNextNode())
+  for (Operation *op = products.front(); op != products.back() && !apart; op = op->getNextNode())
     if (isa<WgmmaWaitOp>(op))
       return "a product is waited for between the others";
   return "";
 }
 
-void tile::gpu::takeTurn(scf::ForOp loop) {
+/// The product takes the registers of the one before, whose result has been used by then. ptxas
+/// gives each product that begins a sum registers of its own, throughout the loop.
+static void takeRegisters(WgmmaOp product, WgmmaOp before) {
+  for (Operation *user : before->getUsers())
+    if (auto done = dyn_cast<WgmmaWaitOp>(user);
+        done && done.getType() == product.getType() && done->isBeforeInBlock(product)) {
+      product.getAccMutable().assign(done.getResult());
+      product->setAttr(overwritesName, UnitAttr::get(product.getContext()));
+    }
+}
+
+void tile::gpu::takeTurns(scf::ForOp loop, bool apart) {
   SmallVector<WgmmaOp> products = findInFlight(loop);
-  OpBuilder builder(products.front());
-  TurnWaitOp::create(builder, products.front().getLoc());
-  builder.setInsertionPointAfter(products.back());
-  TurnPassOp::create(builder, products.back().getLoc());
+  auto enclose = [](WgmmaOp first, WgmmaOp last) {
+    OpBuilder builder(first);
+    auto wait = TurnWaitOp::create(builder, first.getLoc());
+    builder.setInsertionPointAfter(last);
+    TurnPassOp::create(builder, last.getLoc());
+    return wait;
+  };
+  if (!apart) {
+    enclose(products.front(), products.back());
+    return;
+  }
+  for (auto [i, product] : llvm::enumerate(products)) {
+    TurnWaitOp wait = enclose(product, product);
+    if (!i)
+      continue;
+    hold(wait);
+    takeRegisters(product, products[i - 1]);
+  }
 }
 
 /// True for arithmetic on a large tile. Between the products, in the warpgroup's turn, it costs
@@ -118,27 +166,6 @@ std::optional<Peek> tile::gpu::findPeek(scf::ForOp loop, bool others, std::strin
       }))
     return refuse("no result is reduced before much is computed from it");
   return found;
-}
-
-/// Pins tiles that are computed before the wait `last` and used after it to their place before the
-/// wait: optimisers would sink the arithmetic to its users, behind the wait.
-static void hold(WgmmaWaitOp last) {
-  SmallVector<OpOperand *> behind;
-  for (Operation *op = last->getNextNode(); op; op = op->getNextNode())
-    for (OpOperand &operand : op->getOpOperands())
-      if (Operation *def = operand.get().getDefiningOp();
-          def && def->getBlock() == last->getBlock() && def->isBeforeInBlock(last) &&
-          isa<RankedTensorType>(operand.get().getType()))
-        behind.push_back(&operand);
-  OpBuilder builder(last);
-  DenseMap<Value, Value> held; // looked up only
-  for (OpOperand *operand : behind) {
-    Value &now = held[operand->get()];
-    if (!now)
-      now = OptimizationBarrierOp::create(builder, last.getLoc(), operand->get().getType(),
-                                          operand->get());
-    operand->set(now);
-  }
 }
 
 /// Waits for the ring's next slot if `lower` < `upper`.

@@ -355,6 +355,27 @@ func.func @part(%a: tensor<64x16xf16, #a>, %b: !tile_gpu.memdesc<32x8xf16, #sb>,
 
 // -----
 
+#acc = #tile_gpu.linear<shape = [64, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#a = #tile_gpu.linear<shape = [64, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+#sb = #tile_gpu.shared<order = [0, 1], swizzle = 32>
+func.func @columns(%a: tensor<64x16xf16, #a>, %b: !tile_gpu.memdesc<16x32xf16, #sb>, %c: tensor<64x16xf32, #acc>) {
+  %d = tile_gpu.wgmma %a, %b column 16, %c : tensor<64x16xf16, #a>, !tile_gpu.memdesc<16x32xf16, #sb>, tensor<64x16xf32, #acc>
+  // expected-error @below {{multiplies by columns of b from a multiple of the accumulator's columns}}
+  %e = tile_gpu.wgmma %a, %b column 8, %c : tensor<64x16xf16, #a>, !tile_gpu.memdesc<16x32xf16, #sb>, tensor<64x16xf32, #acc>
+  return
+}
+
+// -----
+
+#acc = #tile_gpu.linear<shape = [64, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
+func.func @join(%a: tensor<64x16xf32, #acc>) {
+  // expected-error @below {{puts parts of one type side by side along a dimension, found 2 of}}
+  %b = tile_gpu.join_parts %a, %a {dim = 0 : i64} : tensor<64x16xf32, #acc>, tensor<64x16xf32, #acc> -> tensor<64x16xf32, #acc>
+  return
+}
+
+// -----
+
 // A copy without its tiles is what is wrong, not the fill around it.
 #shared = #tile_gpu.shared<order = [1, 0], swizzle = 32>
 #rows = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [1, 0], [2, 0], [4, 0], [8, 0]], warp = []>

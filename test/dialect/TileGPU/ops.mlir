@@ -100,6 +100,8 @@ func.func @async_copies(%v: !tile.view<?x?xf16>, %x: index, %p: tensor<16x16xind
   %a = tile_gpu.local_load %m at [0, 8] : !tile_gpu.memdesc<16x16xf16, #shared> -> tensor<16x8xf16, #part>
   // CHECK: tile_gpu.extract_part %{{.*}} at [0, 8] : tensor<16x16xf16
   %b = tile_gpu.extract_part %w at [0, 8] : tensor<16x16xf16, #whole> -> tensor<16x8xf16, #part>
+  // CHECK: tile_gpu.join_parts %{{.*}}, %{{.*}} {dim = 1 : i64} : tensor<16x8xf16, {{.*}}>, tensor<16x8xf16, {{.*}}> -> tensor<16x16xf16
+  %j = tile_gpu.join_parts %a, %b {dim = 1 : i64} : tensor<16x8xf16, #part>, tensor<16x8xf16, #part> -> tensor<16x16xf16, #whole>
   %c = arith.addf %a, %b : tensor<16x8xf16, #part>
   return %c : tensor<16x8xf16, #part>
 }

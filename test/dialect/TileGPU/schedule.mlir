@@ -3,14 +3,16 @@
 
 // CHECK: plain = #tile_gpu.schedule<[(stage = 0, order = 1), (stage = 0, order = 0, flight = 1)]>
 // CHECK-SAME: words = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)], vectors_first, scale_under, turns, peek>
+// CHECK-SAME: xapart = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 0, order = 1, flight = 0)], apart, turns>
 // CHECK-SAME: xparts = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0, parts = 4)]>
 module attributes {test.plain = #tile_gpu.schedule<[(stage = 0, order = 1), (stage = 0, order = 0, flight = 1)]>,
   test.words = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 1, order = 1, flight = 0)], peek, turns, scale_under, vectors_first>,
+  test.xapart = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 0, order = 1, flight = 0)], turns, apart>,
   test.xparts = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0, parts = 4)]>} {}
 
 // -----
 
-// expected-error @below {{unknown word 'loud' of a schedule; there are vectors_first, scale_under, turns, peek}}
+// expected-error @below {{unknown word 'loud' of a schedule; there are vectors_first, scale_under, apart, turns, peek}}
 module attributes {test.s = #tile_gpu.schedule<[(stage = 0, order = 0)], loud>} {}
 
 // -----
@@ -37,6 +39,16 @@ module attributes {test.s = #tile_gpu.schedule<[(stage = 1, order = 0)]>} {}
 
 // expected-error @below {{scale_under speaks of products of stage 1, and there is none}}
 module attributes {test.s = #tile_gpu.schedule<[(stage = 0, order = 0)], scale_under>} {}
+
+// -----
+
+// expected-error @below {{apart speaks of several products, each in flight until its result is used}}
+module attributes {test.s = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0), (stage = 0, order = 1)], apart>} {}
+
+// -----
+
+// expected-error @below {{apart speaks of several products, each in flight until its result is used}}
+module attributes {test.s = #tile_gpu.schedule<[(stage = 0, order = 0, flight = 0)], apart>} {}
 
 // -----
 
