@@ -107,6 +107,7 @@ LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
   if (failed(applyFlights(loop, schedule)))
     return failure();
   beginSums(loop);
+  shareRegisters(loop);
   if (!schedule.words.turns || !loop.getBody()->getOps<TurnWaitOp>().empty())
     return success();
   if (reason = whyNoTurns(loop, schedule.words.apart); !reason.empty())

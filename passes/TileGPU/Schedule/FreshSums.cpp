@@ -9,6 +9,10 @@
 //                                                                        : wgmma a, b, sum
 //
 // A loop that makes no trip has no product that begins the sums: they are 0 there, as before.
+//
+// ptxas gives each product that begins a sum registers of its own, throughout the loop. Of several
+// in a trip, whose results are used up one after the other, all but the first one take those of the
+// product before: its result stands where the sum would, and is not read.
 #include "dialect/ProductNames.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 
@@ -77,4 +81,59 @@ void tile::gpu::beginSums(scf::ForOp loop) {
   OpBuilder builder(loop);
   for (OpOperand *init : inits)
     init->set(ub::PoisonOp::create(builder, loop.getLoc(), init->get().getType()));
+}
+
+void tile::gpu::hold(Operation *end) {
+  SmallVector<OpOperand *> behind;
+  for (Operation *op = end->getNextNode(); op; op = op->getNextNode())
+    for (OpOperand &operand : op->getOpOperands())
+      if (Operation *def = operand.get().getDefiningOp();
+          def && def->getBlock() == end->getBlock() && def->isBeforeInBlock(end) &&
+          isa<RankedTensorType>(operand.get().getType()))
+        behind.push_back(&operand);
+  OpBuilder builder(end);
+  DenseMap<Value, Value> held; // looked up only
+  for (OpOperand *operand : behind) {
+    Value &now = held[operand->get()];
+    if (!now)
+      now = OptimizationBarrierOp::create(builder, end->getLoc(), operand->get().getType(),
+                                          operand->get());
+    operand->set(now);
+  }
+}
+
+/// The product's result as it is read: behind the wait, if it is in flight.
+static Value getReadResult(WgmmaOp product) {
+  if (!product.getAsync())
+    return product.getResult();
+  auto wait = product->hasOneUse() ? dyn_cast<WgmmaWaitOp>(*product->user_begin()) : WgmmaWaitOp();
+  return wait ? wait.getResult() : Value();
+}
+
+/// True if the value is there and no longer needed where `product` stands.
+static bool isUsedUp(Value value, WgmmaOp product) {
+  Block *block = product->getBlock();
+  return value && value.getDefiningOp()->getBlock() == block &&
+         value.getDefiningOp()->isBeforeInBlock(product) &&
+         llvm::all_of(value.getUsers(), [&](Operation *user) {
+           Operation *here = block->findAncestorOpInBlock(*user);
+           return here && here->isBeforeInBlock(product);
+         });
+}
+
+void tile::gpu::shareRegisters(scf::ForOp loop) {
+  WgmmaOp before; // that begins a sum
+  for (auto product : llvm::to_vector(loop.getBody()->getOps<WgmmaOp>())) {
+    if (!isZero(product.getAcc())) {
+      before = {};
+      continue;
+    }
+    Value old = before && before.getType() == product.getType() ? getReadResult(before) : Value();
+    if (isUsedUp(old, product)) {
+      hold(product);
+      product.getAccMutable().assign(old);
+      product->setAttr(overwritesName, UnitAttr::get(loop.getContext()));
+    }
+    before = product;
+  }
 }

@@ -38,6 +38,11 @@ mlir::scf::IfOp enterOnTrips(mlir::scf::ForOp loop);
 void markFreshSums(mlir::scf::ForOp loop);
 /// Drops the zeros that no marked product reads.
 void beginSums(mlir::scf::ForOp loop);
+/// Of products that begin sums one after the other, each takes the registers of the one before.
+void shareRegisters(mlir::scf::ForOp loop);
+/// Pins tiles that are computed before `end` and used after it to their place before it: optimisers
+/// would sink the arithmetic to its users.
+void hold(mlir::Operation *end);
 
 /// A loop that can wait for its next trip's tile ahead.
 struct Peek {

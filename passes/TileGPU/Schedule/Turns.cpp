@@ -14,7 +14,6 @@
 // exponentials that are to run beneath the product, since the registers of its a become free there.
 // It does not cross a branch. The wait for a tile that starts the next trip is one; it stands
 // behind the exponentials just as well, and costs nothing there.
-#include "dialect/ProductNames.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -31,27 +30,6 @@ static SmallVector<WgmmaOp> findInFlight(scf::ForOp loop) {
   return products;
 }
 
-/// Pins tiles that are computed before `end` and used after it to their place before it: optimisers
-/// would sink the arithmetic to its users.
-static void hold(Operation *end) {
-  SmallVector<OpOperand *> behind;
-  for (Operation *op = end->getNextNode(); op; op = op->getNextNode())
-    for (OpOperand &operand : op->getOpOperands())
-      if (Operation *def = operand.get().getDefiningOp();
-          def && def->getBlock() == end->getBlock() && def->isBeforeInBlock(end) &&
-          isa<RankedTensorType>(operand.get().getType()))
-        behind.push_back(&operand);
-  OpBuilder builder(end);
-  DenseMap<Value, Value> held; // looked up only
-  for (OpOperand *operand : behind) {
-    Value &now = held[operand->get()];
-    if (!now)
-      now = OptimizationBarrierOp::create(builder, end->getLoc(), operand->get().getType(),
-                                          operand->get());
-    operand->set(now);
-  }
-}
-
 std::string tile::gpu::whyNoTurns(scf::ForOp loop, bool apart) {
   SmallVector<WgmmaOp> products = findInFlight(loop);
   if (products.empty())
@@ -64,37 +42,20 @@ std::string tile::gpu::whyNoTurns(scf::ForOp loop, bool apart) {
   return "";
 }
 
-/// The product takes the registers of the one before, whose result has been used by then. ptxas
-/// gives each product that begins a sum registers of its own, throughout the loop.
-static void takeRegisters(WgmmaOp product, WgmmaOp before) {
-  for (Operation *user : before->getUsers())
-    if (auto done = dyn_cast<WgmmaWaitOp>(user);
-        done && done.getType() == product.getType() && done->isBeforeInBlock(product)) {
-      product.getAccMutable().assign(done.getResult());
-      product->setAttr(overwritesName, UnitAttr::get(product.getContext()));
-    }
-}
-
 void tile::gpu::takeTurns(scf::ForOp loop, bool apart) {
   SmallVector<WgmmaOp> products = findInFlight(loop);
   auto enclose = [](WgmmaOp first, WgmmaOp last) {
     OpBuilder builder(first);
-    auto wait = TurnWaitOp::create(builder, first.getLoc());
+    TurnWaitOp::create(builder, first.getLoc());
     builder.setInsertionPointAfter(last);
     TurnPassOp::create(builder, last.getLoc());
-    return wait;
   };
   if (!apart) {
     enclose(products.front(), products.back());
     return;
   }
-  for (auto [i, product] : llvm::enumerate(products)) {
-    TurnWaitOp wait = enclose(product, product);
-    if (!i)
-      continue;
-    hold(wait);
-    takeRegisters(product, products[i - 1]);
-  }
+  for (WgmmaOp product : products)
+    enclose(product, product);
 }
 
 /// True for arithmetic on a large tile. Between the products, in the warpgroup's turn, it costs
