@@ -112,6 +112,8 @@ int64_t SharedLayout::getBytes() const {
   // An instruction reads 64 rows of its first operand.
   constexpr int64_t instructionRows = 64;
   int64_t last = std::min(rows, int64_t(alignTo(getUsedRowsEnd(), instructionRows)));
+  if (!panelBytes && order.size() == 1)
+    return used[0] * elementBytes;
   if (!panelBytes)
     return last * (order.empty() ? elementBytes : shape[order[0]] * elementBytes);
   return ((getUsedRowBytes() / panelBytes - 1) * rows + last) * panelBytes;

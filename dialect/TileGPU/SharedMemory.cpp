@@ -1,6 +1,7 @@
 // How tiles lie in shared memory, and what the operations of tile_gpu need of it.
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/RotatedMemory.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -352,9 +353,13 @@ int64_t getPrivateBytes(RankedTensorType tile) {
                                : 0;
 }
 
-static LogicalResult verifyPrivate(Operation *op, RankedTensorType tile, MemDescType memory) {
+bool hasRotatedEnd(RankedTensorType tile, MemDescType memory) {
+  return getSharedLayout(memory).getBytes() == getPrivateBytes(tile) + rotatedEndBytes;
+}
+
+LogicalResult verifyPrivate(Operation *op, RankedTensorType tile, MemDescType memory) {
   int64_t bytes = getPrivateBytes(tile);
-  if (bytes && getSharedLayout(memory).getBytes() == bytes)
+  if (bytes && (getSharedLayout(memory).getBytes() == bytes || hasRotatedEnd(tile, memory)))
     return success();
   return op->emitOpError() << "needs memory of " << bytes
                            << " bytes, whole words of each thread, found " << memory << " for "

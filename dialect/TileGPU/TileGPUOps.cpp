@@ -1,5 +1,6 @@
 // Verifiers and folds of the tile_gpu operations for registers, shared memory and matrix products.
 // Those of rings lie in RingOps.cpp.
+#include "dialect/TileGPU/RotatedMemory.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/ShiftPlan.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -162,6 +163,8 @@ LogicalResult AsyncCopyOp::verify() {
       tile.getNumElements() != stored.getNumElements() ||
       getLayout(tile).getNumRegisters() != getLayout(stored).getNumRegisters())
     return emitOpError() << "copies the elements of " << tile << ", found " << stored;
+  if ((*this)->hasAttr(privateName))
+    return verifyPrivate(*this, stored, getMemory().getType());
   return verifySameTile(*this, stored, getMemory().getType());
 }
 

@@ -12,6 +12,7 @@
 // cp.async some trips ahead, each thread for itself. Bytes on their way take no registers then, and
 // few threads keep memory busy.
 #include "dialect/AttributeNames.h"
+#include "dialect/TileGPU/RotatedMemory.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/VersionNames.h"
@@ -173,7 +174,7 @@ static KeptTrips chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTar
   need.registers =
       getTileRegisters(kernel, warps) + countUnevenRegisters(kernel, warps) + otherRegisters;
   for (const Kept &each : rows.tiles)
-    need.tripBytes += each.bytes;
+    need.tripBytes += each.bytes + (kernel->hasAttr(rotationName) ? rotatedEndBytes : 0);
   need.fixedBytes =
       int64_t(llvm::alignTo(std::max(planBytesBesideFetches(kernel).value_or(0),
                                      reservesWords(kernel) ? reservedBytes : int64_t(0)),
@@ -280,10 +281,16 @@ private:
       order.push_back(d);
     auto memory = MemDescType::get(b.getContext(), tile.getShape(), tile.getElementType(),
                                    SharedAttr::get(b.getContext(), order, 0));
-    if (!distance || kept.first->getParentOp() != rows.loops.front()) {
+    bool isCopied = distance && kept.first->getParentOp() == rows.loops.front();
+    if (!isCopied || isRotated(kept.first)) {
       constexpr int64_t wordBytes = 4;
-      memory = MemDescType::get(b.getContext(), {kept.bytes / wordBytes}, b.getI32Type(),
-                                SharedAttr::get(b.getContext(), {0}, 0));
+      SmallVector<int64_t> words{kept.bytes / wordBytes}, used;
+      if (isCopied) {
+        used = {words.front() + rotatedEndBytes / wordBytes};
+        words.front() *= 2; // the next power of two
+      }
+      memory = MemDescType::get(b.getContext(), words, b.getI32Type(),
+                                SharedAttr::get(b.getContext(), {0}, 0, used));
     }
     return LocalSlotsOp::create(b, kept.first.getLoc(),
                                 SlotsType::get(b.getContext(), slots, memory));
@@ -324,14 +331,24 @@ private:
                                SlotOp::create(b, each.first.getLoc(), place, trip));
   }
 
-  /// Whether the trip that begins at `counter` has a slot and a tile of which nothing is missing.
+  /// True for a tile that goes round: the vector with its end holds elements behind it.
+  static bool isRotated(LoadOp load) {
+    return load->getParentOfType<KernelOp>()->hasAttr(rotationName) && isAlignedByRotation(load);
+  }
+
+  /// Whether the trip that begins at `counter` has a slot and a tile of which nothing is missing,
+  /// nor of the vectors that it lies in.
   Value isWhole(Location loc, Kept &kept, Value counter, Value hasSlot) {
     LoadOp load = kept.first;
     unsigned dim = *findPace(rows.loops.front(), load, rows.step);
     Value limit = load.getView().getDefiningOp<ViewOp>().getExtents()[dim];
     if (Value end = load.getEnd(dim))
       limit = arith::MinSIOp::create(b, loc, limit, end);
-    Value behind = arith::AddIOp::create(b, loc, counter, constant(loc, rows.step));
+    int64_t needed = rows.step;
+    if (isRotated(load))
+      needed +=
+          rotatedVectorBytes * 8 / getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() - 1;
+    Value behind = arith::AddIOp::create(b, loc, counter, constant(loc, needed));
     Value whole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, behind, limit);
     return hasSlot ? Value(arith::AndIOp::create(b, loc, whole, hasSlot)) : whole;
   }

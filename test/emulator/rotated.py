@@ -110,6 +110,11 @@ for dtype, numpy in DTYPES.items():
         outputs = {"y": np.full_like(x, 55), "total": np.zeros(3, "f4"), "low": np.zeros(3, "f4")}
         check(wanted, run("lines", dtype, {"x": x}, outputs), "lines", dtype, length)
         checks += 1
+        if dtype == "f16":  # a row sees nothing of its neighbours
+            x[0], x[2] = np.nan, np.inf
+            found = run("lines", dtype, {"x": x}, outputs)
+            check([each[1] for each in wanted], [each[1] for each in found], dtype, length)
+            checks += 1
     for length in [3, 513, 1030, 1032]:
         x = rng.integers(0, 100, (3, length)).astype(numpy)
         shifted = np.pad(x[:, 1:], ((0, 0), (0, 1)))
@@ -126,6 +131,12 @@ for dtype, weights in [("f16", "f16"), ("f16", "f32"), ("f16", "u8"), ("u8", "u8
         found = run("weighted", dtype, {"x": x, "w": w}, outputs, W=weights)
         check([x + w.astype(numpy), total], found, "weighted", dtype, weights, length)
         checks += 1
+        if dtype == "f16":
+            x[0], x[2] = np.inf, np.nan
+            found = run("weighted", dtype, {"x": x, "w": w}, outputs, W=weights)
+            wanted = [x[1] + w.astype(numpy), total[1]]
+            check(wanted, [each[1] for each in found], dtype, weights, length)
+            checks += 1
 for dtype in ("f16", "u8"):
     numpy = DTYPES[dtype]
     for length in [1, 7, 257, 511, 513, 1029, 1031, 2050, 2060]:

@@ -185,32 +185,39 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     GlobalAccess<AsyncCopyOp> access = makeGlobalAccess(op, adaptor, op.getTileType(), rewriter);
     Value mask = op.getMask() ? adaptor.getMask().front() : Value();
     Value when = op.getWhen() ? adaptor.getWhen().front() : Value();
-    SharedLayout shared = getSharedLayout(op.getMemory().getType());
     LinearLayout layout = getLayout(op.getStoredTile());
-    SharedAccess places(layout, shared);
     // Elements that several threads hold are copied by one of them.
     when = access.conjunction(when, getOwnerPredicate(rewriter, loc, layout));
-    unsigned elementBytes = shared.getElementBytes(), count = layout.getNumRegisters();
+    unsigned elementBytes = getSharedElementBytes(op.getStoredTile().getElementType()),
+             count = layout.getNumRegisters();
     std::optional<PrivatePlace> own;
-    if (op->hasAttr(privateName))
+    std::optional<SharedAccess> places;
+    if (op->hasAttr(privateName)) {
       own.emplace(rewriter, loc, adaptor.getMemory().front(), op.getStoredTile());
-    if (access.getRotation()) {
-      copyRotated(rewriter, op, access, *own, when);
-      rewriter.eraseOp(op);
-      return success();
+      if (access.getRotation()) {
+        copyRotated(rewriter, op, access, *own, when);
+        rewriter.eraseOp(op);
+        return success();
+      }
+      if (hasRotatedEnd(op.getStoredTile(), op.getMemory().getType()))
+        keepRotated(rewriter, loc, op.getStoredTile(), *own);
+    } else {
+      places.emplace(layout, getSharedLayout(op.getMemory().getType()));
     }
     bool fills = isInFill(op);
     unsigned proven = std::min(getVectorWidth(op), count),
              wide = std::min(getVectorWidth(op, vectorIfName), count);
     // Narrow ways are most of a kernel's code: LLVM sees one statement for several pieces. The
     // producer's warps have too few registers for that.
-    bool joins = !own && !mask && !fills && hasPieces(access, places, op, wide);
+    bool joins = !own && !mask && !fills && hasPieces(access, *places, op, wide);
     auto copyAll = [&](unsigned width) {
       auto makeAddresses = [&] {
         return SharedAddresses(rewriter, loc, adaptor.getMemory().front(),
-                               places.getThreadImages());
+                               places->getThreadImages());
       };
-      std::optional<SharedAddresses> addresses(makeAddresses());
+      std::optional<SharedAddresses> addresses;
+      if (!own)
+        addresses.emplace(makeAddresses());
       llvm::SmallDenseSet<uint32_t> seen; // registers may repeat an earlier one's element
       SmallVector<Element> elements;
       auto copyPending = [&] {
@@ -224,7 +231,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
       OpBuilder::InsertionGuard guard(rewriter);
       scf::IfOp group;
       for (unsigned reg = 0; reg < count; reg += width) {
-        uint32_t offset = own ? reg * elementBytes : places.getOffset(reg);
+        uint32_t offset = own ? reg * elementBytes : places->getOffset(reg);
         if (!seen.insert(offset).second)
           continue;
         // Where registers are short, a few at a time, each group in a branch of its own: the
@@ -275,7 +282,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
       for (unsigned width = wide / 2; width > proven && width >= least; width /= 2)
         widths.push_back(width);
       widths.push_back(proven);
-      copyPieces(rewriter, op, access, places, adaptor.getMemory().front(), wide, widths, when);
+      copyPieces(rewriter, op, access, *places, adaptor.getMemory().front(), wide, widths, when);
     } else {
       copyAll(proven);
     }

@@ -2,6 +2,7 @@
 #ifndef TILE_PASSES_CONVERT_TILEGPUTOLLVM_PRIVATEPLACE_H
 #define TILE_PASSES_CONVERT_TILEGPUTOLLVM_PRIVATEPLACE_H
 
+#include "dialect/TileGPU/RotatedMemory.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
@@ -25,6 +26,11 @@ struct PrivatePlace {
                                                      constantI32(builder, loc, bytes));
     base = mlir::LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory,
                                      llvm::ArrayRef<mlir::LLVM::GEPArg>{offset});
+    end = mlir::LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), memory,
+                                    llvm::ArrayRef<mlir::LLVM::GEPArg>{int32_t(stride * count)});
+    turn =
+        mlir::LLVM::GEPOp::create(builder, loc, memory.getType(), builder.getI8Type(), end,
+                                  llvm::ArrayRef<mlir::LLVM::GEPArg>{int32_t(rotatedVectorBytes)});
   }
   mlir::Value get(mlir::OpBuilder &builder, mlir::Location loc, int64_t piece) const {
     return mlir::LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
@@ -39,6 +45,7 @@ struct PrivatePlace {
   int64_t getWords() const { return bytes / 4; }
 
   mlir::Value base;
+  mlir::Value end, turn;                ///< of a line that goes round (rotatedEndBytes)
   int64_t bytes, stride = 0, count = 0; ///< of a piece; from one to the next; pieces of a thread
 };
 

@@ -194,6 +194,16 @@ inline mlir::Value fromWords(mlir::OpBuilder &b, mlir::Location loc, mlir::Vecto
       b, loc, type, mlir::vector::FromElementsOp::create(b, loc, packed, words));
 }
 
+/// The words of a piece of several.
+inline llvm::SmallVector<mlir::Value> splitWords(mlir::OpBuilder &b, mlir::Location loc,
+                                                 mlir::Value piece) {
+  mlir::Value words = toWords(b, loc, piece);
+  llvm::SmallVector<mlir::Value> found;
+  for (int64_t w = 0; w < llvm::cast<mlir::VectorType>(words.getType()).getNumElements(); ++w)
+    found.push_back(mlir::vector::ExtractOp::create(b, loc, words, llvm::ArrayRef<int64_t>{w}));
+  return found;
+}
+
 /// Of a load whose rows begin elsewhere than those that say how far tiles go round: its pieces, but
 /// for those that wrap. `fill` as of loadRotated.
 llvm::SmallVector<mlir::Value> loadShifted(mlir::OpBuilder &b, LoadOp op,

@@ -145,37 +145,86 @@ void tile::gpu::storeRotated(OpBuilder &b, StoreOp op, GlobalAccess<StoreOp> &ac
       });
 }
 
+/// Whether the thread holds the line's first vector, in its first registers: the one that wraps.
+static Value holdsFirstVector(OpBuilder &b, Location loc, RankedTensorType tile) {
+  ThreadCoordinates thread(b, loc, getLayout(tile));
+  return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, thread.get(b, loc, 0, 0),
+                               constantI32(b, loc, 0));
+}
+
 void tile::gpu::copyRotated(OpBuilder &b, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &access,
                             const PrivatePlace &place, Value when) {
   Location loc = op.getLoc();
   unsigned registers = access.getTileLayout().getNumRegisters(),
            width = getPieceWidth(op, registers);
-  Type stored = getStoredType(access.getElement());
-  unsigned bytes = stored.getIntOrFloatBitWidth() / 8;
+  unsigned bytes = getStoredType(access.getElement()).getIntOrFloatBitWidth() / 8;
   RotatedPieces<AsyncCopyOp> pieces(b, op, access, when);
-  assert(width * bytes >= 4 && "tile-gpu-keep-tiles takes whole pieces only");
+  assert(width * bytes == rotatedVectorBytes && !pieces.rotation.high &&
+         "tile-gpu-keep-tiles copies whole tiles in vectors");
   for (unsigned r = 0; r < registers; r += width)
     copyPiece(b, loc, place.at(b, loc, r * bytes), access.address(r), width * bytes, {},
-              pieces.isPlain(r, width), op.getCache());
+              pieces.uniform, op.getCache());
+  // The vector that wraps holds the tile's beginning there; its end beside it.
   for (unsigned r = 0; r < registers; r += width) {
     if (!pieces.mayWrap(r))
       continue;
-    auto taken = scf::IfOp::create(b, loc, pieces.conjunction(pieces.wraps(r), pieces.uniform),
+    Value first = pieces.less(pieces.getPlace(r), pieces.constant(rotatedVectorBytes / bytes));
+    auto taken = scf::IfOp::create(b, loc, pieces.conjunction(first, pieces.uniform),
                                    /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(taken.thenBlock());
-    auto one = VectorType::get(1, stored);
-    SmallVector<Value> loaded;
-    for (unsigned i = 0; i < width; ++i) {
-      auto [address, exists] = pieces.getWrapped(r, i);
-      loaded.push_back(
-          loadPiece(b, loc, one, address, exists, op->hasAttr(readOnlyName), op.getCache()));
-    }
-    for (auto [i, element] : llvm::enumerate(loaded))
-      LLVM::StoreOp::create(b, loc,
-                            vector::ExtractOp::create(b, loc, element, ArrayRef<int64_t>{0}),
-                            place.at(b, loc, (r + i) * bytes), bytes);
+    copyPiece(b, loc, place.end,
+              pieces.advanceBy(access.address(r), pieces.constant(pieces.rotation.extent)),
+              width * bytes, {}, pieces.wraps(r), op.getCache());
+    LLVM::StoreOp::create(b, loc, pieces.rotation.shift, place.turn);
   }
+}
+
+void tile::gpu::keepRotated(OpBuilder &b, Location loc, RankedTensorType tile,
+                            const PrivatePlace &place) {
+  auto taken = scf::IfOp::create(b, loc, holdsFirstVector(b, loc, tile), /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(taken.thenBlock());
+  LLVM::StoreOp::create(b, loc, constantI32(b, loc, 0), place.turn);
+}
+
+/// The words of a vector of elements of `bits` bits: the first `turn`, an i32 of at most as many as
+/// it has, of `end`, the others of `begin`.
+static SmallVector<Value> joinWords(OpBuilder &b, Location loc, unsigned bits, ArrayRef<Value> end,
+                                    ArrayRef<Value> begin, Value turn) {
+  SmallVector<Value> joined;
+  Value all = constantI32(b, loc, -1), none = constantI32(b, loc, 0),
+        count = arith::MulIOp::create(b, loc, turn, constantI32(b, loc, bits));
+  for (auto [w, words] : llvm::enumerate(llvm::zip(end, begin))) {
+    // Bits of this word that are the end's: as many of the low ones as are left of the count.
+    constexpr int64_t word = 32;
+    Value left = arith::SubIOp::create(b, loc, count, constantI32(b, loc, word * int64_t(w)));
+    left = arith::MaxSIOp::create(b, loc, left, none);
+    Value mask = arith::ShLIOp::create(b, loc, all, left);
+    Value beyond =
+        arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sge, left, constantI32(b, loc, word));
+    mask = arith::SelectOp::create(b, loc, beyond, none, mask);
+    auto [first, second] = words;
+    joined.push_back(arith::OrIOp::create(
+        b, loc, arith::AndIOp::create(b, loc, second, mask),
+        arith::AndIOp::create(b, loc, first, arith::XOrIOp::create(b, loc, mask, all))));
+  }
+  return joined;
+}
+
+Value tile::gpu::readRotated(OpBuilder &b, Location loc, RankedTensorType tile,
+                             const PrivatePlace &place, Value first) {
+  SmallVector<Value> found{first};
+  branchRarely(b, loc, holdsFirstVector(b, loc, tile), found, [&] {
+    Value end = LLVM::LoadOp::create(b, loc, first.getType(), place.end,
+                                     unsigned(rotatedVectorBytes)),
+          turn = LLVM::LoadOp::create(b, loc, b.getI32Type(), place.turn);
+    unsigned bits = getStoredType(tile.getElementType()).getIntOrFloatBitWidth();
+    return SmallVector<Value>{fromWords(
+        b, loc, cast<VectorType>(first.getType()),
+        joinWords(b, loc, bits, splitWords(b, loc, end), splitWords(b, loc, first), turn))};
+  });
+  return found.front();
 }
 
 Value tile::gpu::findRotatedInside(OpBuilder &b, InsideOp op, GlobalAccess<InsideOp> &access,

@@ -22,9 +22,17 @@ void copyPiece(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value target,
                std::optional<llvm::StringRef> cache);
 
 /// Copies what this thread holds to its own place, where `when` holds (null: always). All of the
-/// tile exists then.
+/// tile exists then, and what the vector of its end holds besides lies in the tensor.
 void copyRotated(mlir::OpBuilder &builder, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &access,
                  const PrivatePlace &place, mlir::Value when);
+
+/// Says of what the thread keeps in its place that all of it is as threads hold it.
+void keepRotated(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType tile,
+                 const PrivatePlace &place);
+
+/// The tile's first vector as its thread holds it, words, of `first`, which lies in its place.
+mlir::Value readRotated(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType tile,
+                        const PrivatePlace &place, mlir::Value first);
 
 /// A bool for each register: whether its element exists.
 mlir::Value findRotatedInside(mlir::OpBuilder &builder, InsideOp op, GlobalAccess<InsideOp> &access,

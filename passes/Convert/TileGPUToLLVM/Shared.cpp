@@ -4,6 +4,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/PrivatePlace.h"
+#include "passes/Convert/TileGPUToLLVM/RotatedRows.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
@@ -131,6 +132,8 @@ struct LowerPrivateStore : OpConversionPattern<PrivateStoreOp> {
       LLVM::StoreOp::create(rewriter, loc, takeElements(rewriter, loc, words, held),
                             place.get(rewriter, loc, piece), unsigned(place.bytes));
     }
+    if (hasRotatedEnd(op.getSource().getType(), op.getMemory().getType()))
+      keepRotated(rewriter, loc, op.getSource().getType(), place);
     rewriter.eraseOp(op);
     return success();
   }
@@ -151,6 +154,8 @@ struct LowerPrivateLoad : OpConversionPattern<PrivateLoadOp> {
       for (int64_t word = 0; word < place.getWords(); ++word)
         positions.push_back(unsigned(piece * place.getWords() + word));
     }
+    if (hasRotatedEnd(op.getType(), op.getMemory().getType()))
+      pieces[0] = readRotated(rewriter, loc, op.getType(), place, pieces[0]);
     VectorType held = getRegisterType(op.getType());
     Value stored =
         vector::BitCastOp::create(rewriter, loc, held.clone(getStoredType(held.getElementType())),

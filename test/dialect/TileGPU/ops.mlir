@@ -129,3 +129,11 @@ func.func @private(%t: tensor<256xf16, #own>) -> tensor<256xf16, #own> {
   %r = tile_gpu.private_load %m : !tile_gpu.memdesc<128xi32, #tile_gpu.shared<order = [0], swizzle = 0>> -> tensor<256xf16, #own>
   return %r : tensor<256xf16, #own>
 }
+
+// A line that goes round has 32 bytes more.
+// CHECK-LABEL: func @private_line
+func.func @private_line(%t: tensor<256xf16, #own>, %m: !tile_gpu.memdesc<256xi32, #tile_gpu.shared<order = [0], swizzle = 0, used = [136]>>) {
+  // CHECK: tile_gpu.private_store %{{.*}} into %{{.*}} : tensor<256xf16, #{{.*}}>, <256xi32, {{.*}}, used = [136]
+  tile_gpu.private_store %t into %m : tensor<256xf16, #own>, !tile_gpu.memdesc<256xi32, #tile_gpu.shared<order = [0], swizzle = 0, used = [136]>>
+  return
+}
