@@ -477,7 +477,11 @@ LocalSlotsOp getSlotsOwner(Value memory) {
 
 int64_t getSlotStride(SlotsType type) {
   SharedLayout layout = getSharedLayout(type.getTile());
-  return llvm::alignTo(layout.getBytes(), layout.getAlignment());
+  // What threads keep of a line that goes round: only vectors are accessed there, and bytes between
+  // slots may cost a block.
+  bool isLine =
+      type.getTile().getShape().size() == 1 && !type.getTile().getLayout().getUsed().empty();
+  return llvm::alignTo(layout.getBytes(), isLine ? rotatedVectorBytes : layout.getAlignment());
 }
 
 /// Whether tiles are fetched, and so get a slot of a ring, or are neighbours in a slot.
