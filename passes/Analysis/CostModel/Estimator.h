@@ -84,6 +84,7 @@ private:
   }
   double getOwnColumns(const DotWork &dot) const;
   double getWaitForResults(double least) const;
+  bool copiesAhead(size_t loop) const;
   double getReread(size_t loop, const AccessWork &access, double concurrent) const;
   double addTraffic(CostEstimate &found) const;
   void addRoofline(CostEstimate &found) const;

@@ -5,6 +5,7 @@
 #include "dialect/ProgramNames.h"
 #include "dialect/Tile/Accumulation.h"
 #include "dialect/TileGPU/MatrixOperands.h"
+#include "dialect/VersionNames.h"
 #include "passes/Analysis/BusyPrograms.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/OverlappingLoads.h"
@@ -16,6 +17,7 @@
 #include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/PartCount.h"
+#include "passes/TileGPU/RotatedRows.h"
 #include "passes/TileGPU/SplitSlices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -391,6 +393,15 @@ double Counter::visitLoop(scf::ForOp op, double weight, IndexEvaluation &values)
   return trips + visit(*op.getBody(), numbers[op], weight * trips, values);
 }
 
+/// True for a reduction of a line that a loop only adds up, or takes the largest of: where the
+/// order may change, tile-gpu-defer-reductions makes it once, behind the loop.
+static bool isDeferred(Operation *op) {
+  auto reduce = dyn_cast<ReduceOp>(op);
+  return reduce && isa<scf::ForOp>(op->getParentOp()) && reduce.getType().isF32() &&
+         reduce.getSource().getType().getRank() == 1 && reduce->hasOneUse() &&
+         isa<arith::AddFOp, arith::MaximumFOp>(*reduce->getUsers().begin());
+}
+
 /// Adds what a block does, `weight` times; returns the trips of its loops.
 double Counter::visit(Block &block, int number, double weight, IndexEvaluation &values) {
   double trips = 0;
@@ -433,7 +444,8 @@ double Counter::visit(Block &block, int number, double weight, IndexEvaluation &
           loop.slots += weight * cost->second.slots;
           loop.special += weight * cost->second.special;
           loop.reduced += weight * cost->second.reduced;
-          loop.exchanges += weight * cost->second.exchanges;
+          loop.exchanges += weight * cost->second.exchanges *
+                            (work.isFast && isDeferred(each) ? loop.runs / loop.trips : 1);
         });
   }
   return trips;
@@ -520,6 +532,8 @@ KernelWork Counter::run() {
   work.live = countLiveRegisters(kernel, dots);
   for (auto [number, registers] : llvm::enumerate(work.uneven))
     registers = double(countUnevenRegisters(kernel, int64_t(1) << number));
+  work.goesRound = gpu::findRotation(kernel).has_value();
+  work.inVectors = work.goesRound || !kernel->hasAttr(unevenName);
   return work;
 }
 

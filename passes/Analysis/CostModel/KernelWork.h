@@ -94,6 +94,7 @@ struct KeptWork {
   int64_t bytes = 0;     ///< of a trip, with extents that are powers of two
   int64_t trips = 0;     ///< at the extents that are expected
   int64_t mostTrips = 1; ///< by the contract
+  int64_t tiles = 0;     ///< that these bytes are
 };
 
 struct KernelWork {
@@ -110,6 +111,8 @@ struct KernelWork {
   SharedTiles shared;              ///< what may lie in shared memory
   LiveRegisters live{};            ///< that tiles take at once
   LiveRegisters uneven{};          ///< beside these, where rows begin anywhere
+  bool goesRound = false;          ///< tiles go round in their registers (tile-gpu-rotate-rows)
+  bool inVectors = true;           ///< rows move in vectors: they are aligned, or go round
   int64_t ownWarps = 4;            ///< what the compiler chooses without being asked
   bool isFast = false;             ///< fp("fast")
 };

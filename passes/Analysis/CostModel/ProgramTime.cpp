@@ -155,14 +155,19 @@ ProgramTime Estimator::getProgramTime() const {
              overlap = loop.dots.empty() && inLoop
                            ? 1 + 0.25 * std::log2(std::max(perScheduler, 1.0))
                            : 1;
-      chain = getNorm({trips * (loaded + filled > 0 ? loadLatency : 0), computing}, overlap) +
-              trips * mostKept * keptTime;
+      bool isAhead = inLoop && copiesAhead(number);
+      double waits = isAhead ? std::max(loop.runs, 1.0) : trips;
+      chain = getNorm({waits * (loaded + filled > 0 ? loadLatency : 0), computing}, overlap) +
+              trips * (isAhead ? groupWait : mostKept * keptTime);
     }
     bool ahead =
         (resources.bulkCopies || (resources.asyncCopies && resources.stages > 1)) && inLoop;
+    // What comes while the trips before compute is waited for where it takes longer than these.
     if (!ahead)
-      chain += (loaded + filled) / cacheShare +
-               (work.loops.size() > 1 && resources.bulkCopies ? 0 : exchange * (loop.exchanges));
+      chain +=
+          (inLoop && copiesAhead(number) ? std::max(0.0, (loaded + filled) / cacheShare - computing)
+                                         : (loaded + filled) / cacheShare) +
+          (work.loops.size() > 1 && resources.bulkCopies ? 0 : exchange * (loop.exchanges));
     chain += stored / (resources.bulkCopies ? memoryShare : cacheShare);
     if (resources.bulkCopies)
       chain += storedBoxes / warpgroups * storeTime;

@@ -261,16 +261,20 @@ SmallVector<int64_t> tile::countPlainRegisters(KernelOp kernel) {
 }
 
 int64_t tile::countUnevenRegisters(KernelOp kernel, int64_t warps) {
-  constexpr int64_t conditions = 12, word = 32, warpThreads = 32;
-  if (!kernel->hasAttr(unevenName) || kernel->hasAttr(gpu::rotationName) ||
-      gpu::findRotation(kernel))
+  // Of a rotated load that is shifted, both windows of each piece, and what selects from them.
+  constexpr int64_t conditions = 12, ofShifts = 4, word = 32, warpThreads = 32;
+  if (!kernel->hasAttr(unevenName))
     return 0;
+  bool rotates = kernel->hasAttr(gpu::rotationName) || gpu::findRotation(kernel);
   int64_t most = 0; // bits that the largest tile leaves free of one register an element
   kernel.getBody().walk([&](LoadOp load) {
-    if (auto type = dyn_cast<RankedTensorType>(load.getType())) {
-      int64_t bits = gpu::getElementBits(type.getElementType());
-      most = std::max(most, type.getNumElements() * std::max<int64_t>(0, word - bits));
-    }
+    auto type = dyn_cast<RankedTensorType>(load.getType());
+    if (!type || (rotates && gpu::isAlignedByRotation(load)))
+      return;
+    int64_t bits = rotates ? 0 : gpu::getElementBits(type.getElementType());
+    most = std::max(most, type.getNumElements() * std::max<int64_t>(0, word - bits));
   });
-  return most ? most / (word * warpThreads * std::max<int64_t>(warps, 1)) + conditions : 0;
+  return most ? most / (word * warpThreads * std::max<int64_t>(warps, 1)) +
+                    (rotates ? ofShifts : conditions)
+              : 0;
 }

@@ -11,6 +11,7 @@
 #include "passes/Analysis/CostModel/Schedule.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/RequestLimits.h"
+#include "dialect/TileGPU/RotatedMemory.h"
 #include "passes/Analysis/CostModel/SharedMemory.h"
 #include "passes/TileGPU/SharedPlan.h"
 #include "target/LoadLatency.h"
@@ -174,7 +175,7 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   gpu::KeptNeed need;
   need.threads = found.threads;
   need.registers = std::min(found.registers, found.registerLimit);
-  need.tripBytes = work.kept.bytes;
+  need.tripBytes = work.kept.bytes + (work.goesRound ? work.kept.tiles * gpu::rotatedEndBytes : 0);
   need.fixedBytes = found.sharedBytes;
   need.trips = work.kept.trips;
   need.mostTrips = std::max(need.trips, work.kept.mostTrips);

@@ -61,6 +61,34 @@ double Estimator::getKept(size_t loop, const AccessWork &access) const {
   return std::min(1.0, double(resources.keptTrips) / getTrips(loop));
 }
 
+/// True if tile-gpu-keep-tiles copies what the loop loads ahead of its trips: all of it is loaded
+/// again by a later loop, and kept in all trips, in whole vectors of a thread.
+bool Estimator::copiesAhead(size_t loop) const {
+  constexpr int64_t vectorBytes = 16;
+  constexpr double fewestTrips = 2;
+  const LoopWork &first = work.loops[loop];
+  if (!target.target || !target.target->has(Feature::AsyncCopy) || first.parent < 0 ||
+      getTrips(loop) < fewestTrips || double(resources.keptTrips) < getTrips(loop) ||
+      !work.inVectors)
+    return false;
+  auto isCopied = [&](const AccessWork &load) {
+    if (load.paddedBytes < double(vectorBytes * resources.threads))
+      return false;
+    for (size_t later = loop + 1; later < work.loops.size(); ++later)
+      for (const AccessWork &again : work.loops[later].accesses)
+        if (again.param == load.param && findEarlierLoop(work, later, again) == int(loop))
+          return true;
+    return false;
+  };
+  bool any = false;
+  for (const AccessWork &access : first.accesses) {
+    if (!access.isStore && !isCopied(access))
+      return false;
+    any |= !access.isStore;
+  }
+  return any;
+}
+
 /// How much of what a loop reads is still in L2 from an earlier loop of the same programs: all
 /// where what the programs that run at once have read since fits. Measured on an H100, whose two
 /// halves of L2 both keep what multiprocessors of both sides read, and which writes pass, too.
