@@ -231,6 +231,12 @@ Value *splitIntoPieces(Instruction &instruction) {
 
 } // namespace
 
+/// Those of bf16 are shifts of whole registers (WidenBF16.h).
+static bool isExtensionOfHalf(const Instruction &instruction) {
+  return isa<FPExtInst>(instruction) &&
+         instruction.getOperand(0)->getType()->getScalarType()->isHalfTy();
+}
+
 PreservedAnalyses ResolveShufflesPass::run(Function &function, FunctionAnalysisManager &) {
   bool changed = false;
   for (Instruction &instruction : make_early_inc_range(instructions(function))) {
@@ -239,7 +245,7 @@ PreservedAnalyses ResolveShufflesPass::run(Function &function, FunctionAnalysisM
       piece = resolve(*shuffle);
     else if (auto *extract = dyn_cast<ExtractElementInst>(&instruction))
       piece = resolve(*extract);
-    else if (cuts == Cuts::All || isa<FPExtInst>(instruction))
+    else if (cuts == Cuts::All || isExtensionOfHalf(instruction))
       piece = splitIntoPieces(instruction);
     if (!piece)
       continue;

@@ -13,11 +13,11 @@ namespace tile {
 ///   store shufflevector(t, [2, 3])                                      becomes: store p1
 ///
 /// Without the joins each use depends on its own pieces alone, which ScheduleForPressure needs.
-/// `cuts` says of what the scalarizer has left whole what becomes pieces, too: extensions, which
-/// the elements of one register make; or all casts, comparisons and selections. Joins that nobody
-/// needs any more go.
+/// `cuts` says of what the scalarizer has left whole what becomes pieces, too: extensions of f16,
+/// which the elements of one register make; or all casts, comparisons and selections. Joins that
+/// nobody needs any more go.
 struct ResolveShufflesPass : llvm::PassInfoMixin<ResolveShufflesPass> {
-  enum class Cuts { Extensions, All };
+  enum class Cuts { ExtensionsOfHalf, All };
   explicit ResolveShufflesPass(Cuts cuts) : cuts(cuts) {}
 
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);

@@ -107,6 +107,6 @@ PreservedAnalyses tile::ScalarizeTilesPass::run(Function &function,
   if (!calls.empty())
     preserved = PreservedAnalyses::none();
   preserved.intersect(
-      ResolveShufflesPass(ResolveShufflesPass::Cuts::Extensions).run(function, analyses));
+      ResolveShufflesPass(ResolveShufflesPass::Cuts::ExtensionsOfHalf).run(function, analyses));
   return preserved;
 }
