@@ -211,6 +211,9 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     // producer's warps have too few registers for that.
     bool joins = !own && !mask && !fills && hasPieces(access, *places, op, wide);
     auto copyAll = [&](unsigned width) {
+      if (joins && width < wide)
+        return copyPieces(rewriter, op, access, places, adaptor.getMemory().front(), wide, width,
+                          when);
       auto makeAddresses = [&] {
         return SharedAddresses(rewriter, loc, adaptor.getMemory().front(),
                                places->getThreadImages());
@@ -268,8 +271,9 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     unsigned least = byRegisters && target && target->has(Feature::Wgmma)
                          ? std::max(1u, leastPiece / elementBytes)
                          : wide;
+    bool shares = joins && canShareOperands(count / wide);
     for (unsigned width = wide; width > proven && width >= least; width /= 2) {
-      if (joins && width < wide)
+      if (shares && width < wide)
         break;
       Value condition = access.canVectorize(width, getVectorWidth(op, fastestName));
       auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
@@ -277,7 +281,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
       copyAll(width);
       rewriter.setInsertionPointToStart(branch.elseBlock());
     }
-    if (joins && proven < wide) {
+    if (shares && proven < wide) {
       SmallVector<unsigned> widths;
       for (unsigned width = wide / 2; width > proven && width >= least; width /= 2)
         widths.push_back(width);

@@ -412,9 +412,40 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
 
 //===--- Copies to shared memory ------------------------------------------===//
 
+/// Words of each piece to shared memory.
+static void storeWords(OpBuilder &builder, Location loc, ArrayRef<Value> words, Value target,
+                       Value when) {
+  SmallVector<Value> operands{target};
+  std::string constraints = "r", guard;
+  for (Value word : words) {
+    operands.push_back(word);
+    constraints += ",r";
+  }
+  if (when) {
+    operands.push_back(when);
+    constraints += ",b";
+    guard = name("@$", operands.size() - 1) + " ";
+  }
+  inlinePTX(builder, loc, {}, operands,
+            guard + name("st.shared.v", words.size()) + ".b32 [$0], " + list("$", 1, words.size()) +
+                ";",
+            constraints + ",~{memory}");
+}
+
+bool tile::gpu::canShareOperands(size_t pieces) { return pieces <= mostPieces; }
+
 void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiece> pieces,
                            const RaggedAccess &access, ArrayRef<Value> targets,
                            const RaggedCopy &copy) {
+  if (copy.ways.size() == 1 && !copy.ways[0].bytes) {
+    // All loads before all stores, so that their latencies overlap.
+    Value zero = LLVM::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    SmallVector<Value> words = loadRagged(builder, loc, pieces, access, zero, /*readOnly=*/false);
+    for (auto [i, target] : llvm::enumerate(targets))
+      storeWords(builder, loc, ArrayRef(words).slice(i * access.words, access.words), target,
+                 copy.when);
+    return;
+  }
   while (pieces.size() > mostPieces) {
     copyRagged(builder, loc, pieces.take_front(mostPieces), access, targets.take_front(mostPieces),
                copy);
