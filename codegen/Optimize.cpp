@@ -1,11 +1,13 @@
 // Builds and runs LLVM's pass pipeline. That of kernels is short, since MLIR's passes have done
 // most: registers for memory; common values; simpler instructions; loops with their test at the end
 // and without what does not change; then indices in 32 bits (NarrowIndices), masks as comparisons
-// with constants (CompareWithConstants), the forms that ptxas keeps, the order of what would not
-// fit into a thread's registers (ScheduleForPressure), and where ptxas has found that threads
-// spill, cheap values a second time (RecomputeAcrossLoops).
+// with constants (CompareWithConstants), the forms that ptxas keeps, functions ahead of tests whose
+// outcome is known as a rule (ComputeAhead), the order of what would not fit into a thread's
+// registers (ScheduleForPressure), and where ptxas has found that threads spill, cheap values a
+// second time (RecomputeAcrossLoops).
 #include "codegen/Optimize.h"
 #include "codegen/CompareWithConstants.h"
+#include "codegen/ComputeAhead.h"
 #include "codegen/KeepWrappingTests.h"
 #include "codegen/LimitVectorization.h"
 #include "codegen/NarrowIndices.h"
@@ -117,6 +119,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
     passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenShortsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenBF16Pass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(ComputeAheadPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(ScheduleForPressurePass()));
     passes.addPass(createModuleToFunctionPassAdaptor(RecomputeAcrossLoopsPass()));
     passes.run(module, modules);
