@@ -7,7 +7,7 @@
 //   arithmetic   programs of the fullest multiprocessor * time of its other operations
 //   chain        rounds of programs * time of a program alone: loads, waits, exchanges
 //
-//   time = (norm of power 4 of memory, L2 and the largest of the others) + launch
+//   time = (norm of power 3 of memory, L2 and the largest of the others) + launch
 #include "passes/Analysis/CostModel/CostModel.h"
 #include "passes/Analysis/CostModel/Estimator.h"
 #include "passes/TileGPU/PartCount.h"
@@ -36,11 +36,13 @@ constexpr double lengthPrice = 2.5e-5; ///< of the time, for each slot of a thre
 constexpr double fetchTime = 1e-4;     ///< of a launch, for each slot of a thread's code, which
                                        ///< multiprocessors have to fetch before they issue it
 constexpr double rereadPrice =
-    1.4;                           ///< of a byte that memory brings again for another loop: an H100
-                                   ///< takes 1079 us for 2.5 GB of softmax, and 829 to copy them
-constexpr double pairLaunch = 0.4; ///< microseconds more of a launch in clusters
-constexpr double pairRound = 0.3;  ///< of each program, whose slots several blocks release
-constexpr double pairWait = 1.10;  ///< of a program's chain: each block waits for the others
+    1.4; ///< of a byte that memory brings again for another loop: an H100
+         ///< takes 1079 us for 2.5 GB of softmax, and 829 to copy them
+constexpr double overlapPower =
+    3; ///< of the norm by which memory, L2 and what multiprocessors do overlap
+constexpr double pairLaunch = 0.4;     ///< microseconds more of a launch in clusters
+constexpr double pairRound = 0.3;      ///< of each program, whose slots several blocks release
+constexpr double pairWait = 1.10;      ///< of a program's chain: each block waits for the others
 constexpr double pairWaitForL2 = 1.02; ///< the same where all wait for rows that split sectors
 constexpr double squareRound = 1.7;    ///< of each program but the first: a block starts for it
 
@@ -166,7 +168,7 @@ CostEstimate Estimator::run() {
     chain *= llvm::any_of(work.loops,
                           [](const LoopWork &loop) {
                             return llvm::any_of(loop.accesses, [](const AccessWork &access) {
-                              return access.feedsDot && access.rowStart != RowStart::Pair;
+                              return access.feedsDot && access.rowStart > RowStart::Pair;
                             });
                           })
                  ? pairWaitForL2
@@ -194,7 +196,8 @@ CostEstimate Estimator::run() {
   double tail = waves > 1 && memory > 0 ? (1 - waves / std::ceil(waves)) * program.chain /
                                               (1 + std::pow(rest / memory, 4))
                                         : 0;
-  double microseconds = tail + getNorm({memory, parts[1].second, rest}, 4) + target.launch;
+  double microseconds =
+      tail + getNorm({memory, parts[1].second, rest}, overlapPower) + target.launch;
   if (!pairs.empty())
     microseconds += pairLaunch + pairRound * rounds;
   if (pairs.size() > 1)

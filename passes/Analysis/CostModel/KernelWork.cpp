@@ -82,7 +82,7 @@ bool isComputed(Value operand) {
 RowStart getRowStart(ViewOp view, IndexEvaluation &values) {
   constexpr double sectorBytes = 32;
   double element = gpu::getElementBits(view.getType().getElementType()) / 8.0;
-  RowStart start = RowStart::Pair;
+  RowStart start = RowStart::Line;
   for (Value stride : view.getStrides()) {
     double elements = values.get(stride).value_or(0);
     if (elements == 1)
@@ -91,6 +91,8 @@ RowStart getRowStart(ViewOp view, IndexEvaluation &values) {
       return RowStart::Within;
     if (std::fmod(elements * element, 2 * sectorBytes) != 0)
       start = RowStart::Sector;
+    else if (std::fmod(elements * element, 4 * sectorBytes) != 0)
+      start = std::max(start, RowStart::Pair);
   }
   return start;
 }
@@ -357,7 +359,7 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
       if (!each.feedsDot)
         each.useful *=
             getShareBeside(op) * getShareOfTrips(op, loop.runs > 0 ? loop.trips / loop.runs : 1);
-    each.rowStart = root ? getRowStart(root, values) : RowStart::Pair;
+    each.rowStart = root ? getRowStart(root, values) : RowStart::Line;
     each.axes = getAxes(op.getView());
     for (Value start : op.getStarts()) // ends cut a tile, but do not make it another one
       each.axes |= getAxes(start);

@@ -44,8 +44,9 @@ struct DotWork {
   }
 };
 
-/// Where the rows of a tensor begin: at two sectors of the cache, 64 bytes, at one, or within one.
-enum class RowStart { Pair, Sector, Within };
+/// Where the rows of a tensor begin: at a line of the cache, 128 bytes, at two sectors of it, at
+/// one, or within one.
+enum class RowStart { Line, Pair, Sector, Within };
 
 /// A load or store.
 struct AccessWork {
@@ -56,7 +57,7 @@ struct AccessWork {
   const void *padding = nullptr; ///< of a load: equal where the numbers are
   bool hidesPadding = false;     ///< nobody sees them
   size_t place = 0;              ///< of a load: equal where trips of two loops load the same
-  RowStart rowStart = RowStart::Pair;
+  RowStart rowStart = RowStart::Line;
   double tileBytes = 0;    ///< of one access
   double paddedBytes = 0;  ///< of its tile with extents that are powers of two
   double fetchedBytes = 0; ///< of the boxes of one access by TMA

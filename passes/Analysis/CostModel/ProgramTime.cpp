@@ -35,6 +35,10 @@ constexpr double groupWait = 0.05;  ///< of a stage that the computing warps hav
 constexpr double copyLatency = 0.7; ///< of such a copy: code for sm_80, timed on an H200
 constexpr double loneWarps = 0.75; ///< of mma.sync's rate, by one warp for each scheduler: it loads
                                    ///< its operands and waits at barriers, too
+constexpr double syncStart =
+    0.3; ///< of a program of mma.sync whose operands TMA brings: warps fill
+         ///< their registers before the first product, and store alone
+constexpr double syncTrip = 0.03;        ///< of a trip, whose first operands no product hides
 constexpr double portBytesPerClock = 64; ///< of a multiprocessor, from L2
 
 /// True for so few columns that the product takes no time beside what computes its operand.
@@ -119,6 +123,11 @@ ProgramTime Estimator::getProgramTime() const {
                      : flies      ? handOverInFlight
                                   : handOver) +
                     (loop.reduced > 0 ? reducing : 0);
+      if (llvm::any_of(loop.dots,
+                       [](const DotWork &dot) { return dot.tensorCores && !dot.wgmma; })) {
+        trip += syncTrip;
+        time.chain += loop.runs * syncStart;
+      }
       double latency = fillLatency + (filled + loaded) / trips / cacheShare;
       // However few programs there are, a multiprocessor takes no more from L2 than its port does,
       // and a row of 64 bytes keeps that as busy as one of 128.

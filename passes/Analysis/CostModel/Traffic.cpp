@@ -11,10 +11,10 @@ namespace tile::cost {
 
 // Constants that no data sheet has. Fitted to the times of bench/results/defaults.json;
 // docs/CostModel.md names the error that is left.
-/// Of the cache's bytes, for rows that TMA fetches from two sectors, one, or within one on: lines
-/// of 128 bytes lie in two then, and in five sectors; of shorter rows more. Of f16 products on an
-/// H100 and an H200.
-constexpr double rowStartShares[] = {1, 1.4, 2.3};
+/// Of the cache's bytes, for rows of 128 bytes that TMA fetches from a line, two sectors, one, or
+/// within one on: but for the first they lie in two lines, and at last in five sectors. Of f16
+/// products and convolutions on an H100 and an H200.
+constexpr double rowStartShares[] = {1, 1.2, 1.4, 2.3};
 constexpr double inSquares =
     10.0 / 11; ///< of the multiprocessors, those that clusters of four find room on: 120 of 132
 
@@ -38,6 +38,15 @@ double Estimator::countProcessors() const {
   return double(target.processors) * (getPairAxes().size() > 1 ? inSquares : 1);
 }
 
+/// Bytes of L2 for each of a box whose rows begin anywhere: half of a line lies in one where rows
+/// begin at two sectors; of other rows shorter than a line the ends weigh more.
+static double getRowStartShare(const AccessWork &access) {
+  double share = rowStartShares[size_t(access.rowStart)];
+  if (access.rowStart > RowStart::Pair)
+    return share * (2 + 1 / access.boxShare) / 3;
+  return access.boxShare > 0.5 ? share : 1;
+}
+
 /// The bytes that an access takes of L2, over those that it asks for.
 double Estimator::getCacheShare(const AccessWork &access) const {
   if (!access.feedsDot || !resources.bulkCopies)
@@ -48,9 +57,7 @@ double Estimator::getCacheShare(const AccessWork &access) const {
   for (unsigned axis : getPairAxes())
     if (!(access.axes >> axis & 1))
       share = std::min(share, getPadding(axis) / 2);
-  return share * (getLoadedBytes(access) / access.tileBytes) *
-         rowStartShares[size_t(access.rowStart)] *
-         (access.rowStart == RowStart::Pair ? 1 : (2 + 1 / access.boxShare) / 3);
+  return share * (getLoadedBytes(access) / access.tileBytes) * getRowStartShare(access);
 }
 
 /// How much of what a loop reads is kept by the threads themselves from an earlier loop: all of a

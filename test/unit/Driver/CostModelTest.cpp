@@ -82,6 +82,29 @@ kernel places(a: in f16[R, M, K], b: in f16[R, K, N], c: out f16[M, N])
 }
 )";
 
+// Products of one matrix by wgmma, or of several at once by mma.sync.
+constexpr const char *batched = R"(
+kernel batched[BZ: int = 1, BM: int = 64, BN: int = 64](
+    a: in f16[B, M, K], b: in f16[B, K, N], c: out f16[B, M, N])
+  where B in 1..=65536 opt 64, M in 1..=65536 opt 512, N in 8..=65536 opt 512,
+        K in 8..=65536 opt 512, K % 8 == 0, N % 8 == 0
+  grid (g: cdiv(B, BZ), i: cdiv(M, BM), j: cdiv(N, BN))
+{
+  let m = block(i, BM);
+  let n = block(j, BN);
+  const if BZ == 1 {
+    var acc = zeros(f32, [BM, BN]);
+    for k in blocks(K, 64) { acc = dot(a[g, m, k], b[g, k, n], acc); }
+    c[g, m, n] = acc as f16;
+  } else {
+    let z = block(g, BZ);
+    var acc = zeros(f32, [BZ, BM, BN]);
+    for k in blocks(K, 64) { acc = dot(a[z, m, k], b[z, k, n], acc); }
+    c[z, m, n] = acc as f16;
+  }
+}
+)";
+
 // A flat grid: which programs share columns, a division tells.
 constexpr const char *flat = R"(
 kernel flat[BM: int = 128, BN: int = 256](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
@@ -302,6 +325,23 @@ TEST_F(CostModel, PersistenceHidesTheStartOfAllProgramsButTheFirst) {
   };
   EXPECT_DOUBLE_EQ(take("true", 1024), take("false", 1024));
   EXPECT_LT(take("true", 8192), 0.95 * take("false", 8192));
+}
+
+// Of a few products as large, those by mma.sync, of three dimensions, take longer than by wgmma.
+TEST_F(CostModel, ProductsWithoutWgmmaStartLater) {
+  TuneShape shape = {{"B", 1}, {"M", 64}, {"N", 640}, {"K", 128}};
+  cost::CostEstimate flat = estimate(batched, {{"warps", "4"}}, shape),
+                     batch = estimate(batched, {{"BZ", "2"}, {"BM", "32"}, {"BN", "32"}}, shape);
+  ASSERT_TRUE(flat.valid && batch.valid) << flat.reason << batch.reason;
+  EXPECT_LT(flat.milliseconds, batch.milliseconds);
+}
+
+// Rows of 8256 bytes begin at lines or in the middle of one, where a box takes half of two.
+TEST_F(CostModel, RowsThatBeginWithinALineTakeMoreOfTheCache) {
+  auto move = [&](int64_t inner) {
+    return estimate(product, {{"warps", "8"}}, {{"M", 4096}, {"N", 4096}, {"K", inner}}).l2Bytes;
+  };
+  EXPECT_GT(move(4128), 1.05 * move(4160));
 }
 
 // The second block of a pair has no rows here: it fetches its half of the columns for the first.
