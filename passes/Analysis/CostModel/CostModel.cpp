@@ -155,7 +155,8 @@ CostEstimate Estimator::run() {
   double perProcessor = share(std::floor(countProcessors())), rounds = share(slots);
   // A block alone does one after the other what its chain says; several fill each other's gaps, but
   // not all of them.
-  double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic,
+  double tensor = std::max(perProcessor * program.tensor, countPrograms() * program.power),
+         arithmetic = perProcessor * program.arithmetic,
          chain = rounds * program.chain - program.start; // that of the first is the launch's
   if (!llvm::any_of(work.loops, [](const LoopWork &loop) { return !loop.dots.empty(); }))
     arithmetic *= getWaitForResults(1);

@@ -19,7 +19,7 @@ constexpr double handOverByTurns = 0.006; ///< the same where others multiply me
 constexpr double varying =
     0.03; ///< of the latency of a stage, that is waited for although others are on their way
 constexpr double placeTime = 0.05;    ///< of a producer's thread for each trip
-constexpr double boxTime = 0.06;      ///< and for each box that it asks for
+constexpr double boxTime = 0.045;     ///< and for each box that it asks for
 constexpr double storeTime = 0.06;    ///< of a warpgroup's thread for each box that it stores
 constexpr double exchangeTime = 0.15; ///< of a reduction over a block of 4 warps
 constexpr double startTime = 0.7;     ///< of a block before its first load arrives
@@ -60,7 +60,7 @@ ProgramTime Estimator::getProgramTime() const {
     double tensor = 0, filled = 0, received = 0, loaded = 0, stored = 0, mostKept = 0;
     double boxes = 0, storedBoxes = 0;
     for (const DotWork &dot : loop.dots)
-      tensor += getDotTime(dot, loop);
+      tensor += getDotTime(dot, loop), time.power += getPowerTime(dot);
     for (const AccessWork &access : loop.accesses) {
       boxes += access.feedsDot ? access.count * access.boxes : 0;
       storedBoxes += access.count * access.storedBoxes;

@@ -14,7 +14,7 @@ namespace tile::cost {
 /// Of the cache's bytes, for rows of 128 bytes that TMA fetches from a line, two sectors, one, or
 /// within one on: but for the first they lie in two lines, and at last in five sectors. Of f16
 /// products and convolutions on an H100 and an H200.
-constexpr double rowStartShares[] = {1, 1.2, 1.4, 2.3};
+constexpr double rowStartShares[] = {1, 1.4, 1.4, 2.3};
 constexpr double inSquares =
     10.0 / 11; ///< of the multiprocessors, those that clusters of four find room on: 120 of 132
 

@@ -11,7 +11,8 @@ namespace tile::cost {
 
 // Constants that no data sheet has. Fitted to the times of bench/results/defaults.json;
 // docs/CostModel.md names the error that is left.
-constexpr double sustained = 0.73;       ///< of the tensor cores' rate, under the power limit
+constexpr double sustained = 0.73; ///< of the tensor cores' rate, under the power limit
+constexpr double unlimited = 0.8;  ///< of it, by wgmma on one multiprocessor while others are idle
 constexpr double sustainedVector = 0.68; ///< of the rate of f32 outside of tensor cores
 constexpr double crowding =
     0.05; ///< more time where instructions of wgmma have 128 columns, not 256
@@ -70,6 +71,13 @@ double getProductRate(const DotWork &dot, const TargetLimits &target) {
                                                  : target.tensor16;
 }
 
+/// Microseconds that all tensor cores take together for a program's product by wgmma: padding and
+/// waits take no power.
+double Estimator::getPowerTime(const DotWork &dot) const {
+  bool wgmma = dot.wgmma && resources.warps % warpsOfGroup == 0;
+  return wgmma ? dot.getOperations() / (getProductRate(dot, target) * sustained) * 1e-3 : 0;
+}
+
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not
 /// multiply the types.
 double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
@@ -82,7 +90,7 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   }
   double rate = getProductRate(dot, target);
   bool wgmma = dot.wgmma && resources.warps % 4 == 0;
-  double efficiency = sustained * (wgmma || !target.hasBulkCopies ? 1 : mmaSyncShare);
+  double efficiency = wgmma ? unlimited : sustained * (target.hasBulkCopies ? mmaSyncShare : 1.0);
   // A product of 64 rows reads both operands from shared memory, 128 bytes a clock: narrow ones
   // wait for that.
   constexpr double fewColumns = 64;
@@ -104,13 +112,14 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   if (wgmma && distinct > std::max<int64_t>(rows / warpRows, 1))
     operations /= dot.usedColumns;
   // Instructions of 256 columns read 80 bytes of shared memory a clock, those of 128 columns 96, of
-  // 128 that it moves, those that copies bring included. Times show it of operands of 16 bits; i8
-  // was faster by 128 columns.
+  // 128 that it moves, those that copies bring included: of 8 bits as many, for twice the products.
+  // Times show the former of 16 bits alone; i8 was faster by 128 columns.
   constexpr double widest = 256, narrow = 128;
-  if (wgmma && dot.bits == measuredBits && loop.dots.size() == 1 && loop.reduced <= 0 &&
+  if (wgmma && dot.bits <= measuredBits && loop.dots.size() == 1 && loop.reduced <= 0 &&
       !dot.computedA && !dot.computedB) {
     double own = getOwnColumns(dot);
-    efficiency /= 1 + crowding * (widest / std::clamp(own, narrow, widest) - 1);
+    if (dot.bits == measuredBits)
+      efficiency /= 1 + crowding * (widest / std::clamp(own, narrow, widest) - 1);
     if (columns >= fewColumns) {
       double load = std::max(1.0, getSharedLoad(dot, columns, own) / sharedLimit);
       efficiency /= resources.warps > warpsOfGroup ? load : std::min(load, loneSharedLoad);

@@ -105,6 +105,20 @@ kernel batched[BZ: int = 1, BM: int = 64, BN: int = 64](
 }
 )";
 
+// Operands of 8 bits.
+constexpr const char *eight = R"(
+kernel eight[BM: int = 128, BN: int = 128](
+    a: in f8e4m3[M, K], b: in f8e4m3[N, K], c: out f16[M, N])
+  where M in 1..=65536 opt 4096, N in 8..=65536 opt 4096, K in 16..=65536 opt 4096, K % 16 == 0,
+        N % 8 == 0
+  grid (i: cdiv(M, BM), j: cdiv(N, BN))
+{
+  var acc = zeros(f32, [BM, BN]);
+  for k in blocks(K, 128) { acc = dot(a[block(i, BM), k], b[block(j, BN), k].T, acc); }
+  c[block(i, BM), block(j, BN)] = acc as f16;
+}
+)";
+
 // A flat grid: which programs share columns, a division tells.
 constexpr const char *flat = R"(
 kernel flat[BM: int = 128, BN: int = 256](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
@@ -334,6 +348,26 @@ TEST_F(CostModel, ProductsWithoutWgmmaStartLater) {
                      batch = estimate(batched, {{"BZ", "2"}, {"BM", "32"}, {"BN", "32"}}, shape);
   ASSERT_TRUE(flat.valid && batch.valid) << flat.reason << batch.reason;
   EXPECT_LT(flat.milliseconds, batch.milliseconds);
+}
+
+// Two warpgroups of 64 columns each read as much of shared memory as of 128, for half the products.
+TEST_F(CostModel, NarrowProductsOfEightBitsWaitForSharedMemory) {
+  auto take = [&](const char *columns, int64_t all) {
+    return estimate(eight, {{"BN", columns}, {"warps", "8"}},
+                    {{"M", 128}, {"N", all}, {"K", 32768}})
+        .milliseconds;
+  };
+  EXPECT_GT(take("64", 64 * 64), 0.6 * take("128", 64 * 128));
+}
+
+// Half of the multiprocessors alone multiply faster than all, which power limits.
+TEST_F(CostModel, FewTensorCoresHaveThePowerOfAll) {
+  auto take = [&](int64_t rows) {
+    return estimate(product, {{"BM", "128"}, {"BN", "256"}, {"warps", "8"}},
+                    {{"M", rows}, {"N", 256 * 11}, {"K", 65536}})
+        .milliseconds;
+  };
+  EXPECT_GT(take(128 * 12), 1.06 * take(128 * 6));
 }
 
 // Rows of 8256 bytes begin at lines or in the middle of one, where a box takes half of two.
