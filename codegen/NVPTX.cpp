@@ -9,7 +9,6 @@
 #include "llvm/CodeGen/Passes.h"
 #include "llvm/CodeGen/TargetPassConfig.h"
 #include "llvm/IR/LegacyPassManager.h"
-#include "llvm/IR/OptBisect.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/PassRegistry.h"
 #include "llvm/Support/CommandLine.h"
@@ -73,18 +72,29 @@ Error NVPTXTarget::optimize(Module &module) {
 
 namespace {
 
-/// Keeps the backend from straight-line strength reduction: half its time, growing faster than the
-/// code, for the same machine code after ptxas. Strength reduction of loops is left to ptxas, too:
-/// here it takes a third of the time and keeps more addresses alive. Value numbering behind the two
-/// takes a seventh of what is left and finds nothing that EarlyCSE, which follows, does not. What
-/// lies side by side in memory was joined when accesses were made: the vectorizer of loads and
-/// stores finds none of it.
-struct BackendGate : OptPassGate {
-  bool shouldRunPass(StringRef pass, StringRef) const override {
-    return pass != "slsr" && pass != "gvn" && pass != "loop-reduce" &&
-           pass != "Loop Strength Reduction" && pass != "load-store-vectorizer";
+/// Takes the backend's passes and hands on all but a few, so that what these alone need is not
+/// computed either. Straight-line strength reduction: half the backend's time, growing faster than
+/// the code, for the same machine code after ptxas. Strength reduction of loops is left to ptxas,
+/// too: here it takes a third of the time and keeps more addresses alive. Value numbering behind
+/// the two takes a seventh of what is left and finds nothing that EarlyCSE, which follows, does
+/// not. Sums of several terms are the same whether they are associated anew or not. What lies side
+/// by side in memory was joined when accesses were made: the vectorizer of loads and stores finds
+/// none of it.
+class BackendPasses : public legacy::PassManager {
+public:
+  void add(Pass *pass) override {
+    if (is_contained({"slsr", "gvn", "nary-reassociate", "loop-reduce", "load-store-vectorizer"},
+                     nameOf(*pass)))
+      delete pass;
+    else
+      legacy::PassManager::add(pass);
   }
-  bool isEnabled() const override { return true; }
+
+private:
+  static StringRef nameOf(const Pass &pass) {
+    const PassInfo *info = PassRegistry::getPassRegistry()->getPassInfo(pass.getPassID());
+    return info ? info->getPassArgument() : "";
+  }
 };
 
 } // namespace
@@ -163,12 +173,9 @@ static bool addBackend(TargetMachine &machine, legacy::PassManager &passes,
 
 Expected<std::string> NVPTXTarget::emitPTX(Module &module) {
   LLVMDiagnostics diagnostics(module.getContext());
-  // Lives as long as the program: the context keeps a pointer to it.
-  static BackendGate gate;
-  module.getContext().setOptPassGate(gate);
   SmallString<0> text;
   raw_svector_ostream stream(text);
-  legacy::PassManager passes;
+  BackendPasses passes;
   if (!addBackend(*machine, passes, stream))
     return makeError("LLVM's NVPTX backend cannot print PTX");
   passes.run(module);
