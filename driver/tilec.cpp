@@ -5,6 +5,7 @@
 #include "driver/explain/Explain.h"
 #include "driver/serve/Serve.h"
 #include "driver/support/Crash.h"
+#include "driver/support/Heap.h"
 #include "driver/support/Output.h"
 #include "driver/support/Version.h"
 #include "driver/tune/Tune.h"
@@ -43,6 +44,7 @@ static int runCommand(tile::Options &options, tile::Session &session) {
 }
 
 int main(int argc, char **argv) {
+  tile::prepareHeap();
   tile::installCrashHandlers();
   int code = tile::exitDone;
   try {
