@@ -212,7 +212,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     bool joins = !own && !mask && !fills && hasPieces(access, *places, op, wide);
     auto copyAll = [&](unsigned width) {
       if (joins && width < wide)
-        return copyPieces(rewriter, op, access, places, adaptor.getMemory().front(), wide, width,
+        return copyPieces(rewriter, op, access, *places, adaptor.getMemory().front(), wide, width,
                           when);
       auto makeAddresses = [&] {
         return SharedAddresses(rewriter, loc, adaptor.getMemory().front(),
