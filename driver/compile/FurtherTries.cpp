@@ -387,8 +387,8 @@ bool Compiler::assignLayouts() {
   int64_t limit = findGPUTarget(options.target)->limits.sharedPerBlock();
   for (KernelOp kernel : beforeLayouts->getOps<KernelOp>()) {
     auto laidOut = module->lookupSymbol<KernelOp>(kernel.getSymName());
-    if (!laidOut || !(done ? areRingsTooMany(laidOut, *module, limit)
-                           : laidOut->hasAttr(gpu::loadsItselfName)))
+    if (!laidOut ||
+        !(done ? areRingsTooMany(laidOut, *module, limit) : laidOut->hasAttr(gpu::loadsItselfName)))
       continue;
     kernel->setAttr(gpu::loadsItselfName, UnitAttr::get(&context));
     again = true;

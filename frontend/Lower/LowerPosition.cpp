@@ -43,9 +43,9 @@ SemValue Positions::shiftRange(BinaryOp op, const SemValue &a, const SemValue &b
                                Range range) {
   const RangeValue &old = *a.range;
   if ((op != BinaryOp::add && op != BinaryOp::sub) || b.isRange()) {
-    auto report = here.error(diag::wrongOperand, range, "an index range",
-                             "'+' or '-' with an integer",
-                             "'" + ast::spelling(op).str() + "' with " + describe(b));
+    auto report =
+        here.error(diag::wrongOperand, range, "an index range", "'+' or '-' with an integer",
+                   "'" + ast::spelling(op).str() + "' with " + describe(b));
     if (op == BinaryOp::mul)
       report.note("positions of any distance: gather(x[iota(r) * 2]), scatter(x[iota(r) * 2], v)");
     return SemValue::error();

@@ -68,6 +68,12 @@ bool combines(Operation *op, ReduceKind kind) {
   }
 }
 
+/// True for a sum or an extremum of two values.
+bool isCombination(Operation *op) {
+  return isa<arith::AddFOp, arith::AddIOp, arith::MaximumFOp, arith::MaxSIOp, arith::MinimumFOp,
+             arith::MinSIOp, arith::MaxUIOp, arith::MinUIOp>(op);
+}
+
 /// s * f: f must be a number of the row, the same for all its lanes.
 bool matchScaled(Deferred &found, Value rest, Value argument) {
   found.scaled = rest.getDefiningOp<arith::MulFOp>();
@@ -86,7 +92,7 @@ std::optional<Deferred> match(scf::ForOp loop, unsigned index) {
   BlockArgument argument = loop.getRegionIterArg(index);
   found.update = loop.getYieldedValues()[index].getDefiningOp();
   // One use each: nobody sees the value before the loop's end.
-  if (!found.update || found.update->getNumOperands() != 2 || !found.update->hasOneUse() ||
+  if (!found.update || !isCombination(found.update) || !found.update->hasOneUse() ||
       !argument.hasOneUse() || found.update->getBlock() != loop.getBody())
     return std::nullopt;
   Value rest;

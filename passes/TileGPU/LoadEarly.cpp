@@ -69,7 +69,7 @@ void moveLoads(ArrayRef<Operation *> run) {
       registers += countRegisters(op->getResult(0).getType());
       ++loads;
     }
-  if (loads < 2)
+  if (loads <= 1)
     return;
   if (registers > mostRegisters) {
     declined(run.front()) << "a thread would hold " + std::to_string(registers) +

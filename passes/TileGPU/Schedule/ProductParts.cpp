@@ -261,8 +261,8 @@ std::optional<int64_t> tile::gpu::findPartCount(scf::ForOp loop, std::string &re
       operand.getShape().back() * int64_t(getElementBits(operand.getElementType())) / bitsOfStep;
   // A step of 64 rows takes a clock for every two columns, as many as a thread's registers of sums.
   int64_t clocks =
-      steps * std::max<int64_t>(getLayout(products.front().getType()).getNumRegisters(),
-                                leastClocksOfStep);
+      steps *
+      std::max<int64_t>(getLayout(products.front().getType()).getNumRegisters(), leastClocksOfStep);
   int64_t parts =
       std::min({mostParts, std::max<int64_t>(steps / stepsOfPart, 2), clocks / leastClocks});
   if (parts < 2) {
