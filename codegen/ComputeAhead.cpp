@@ -4,8 +4,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Function.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -152,7 +152,19 @@ bool computeAhead(const Skip &skip) {
 
 } // namespace
 
+/// True of kernels whose producer hands registers on to the warps that compute.
+static bool handsRegistersOn(const Function &function) {
+  return any_of(instructions(function), [](const Instruction &instruction) {
+    auto *call = dyn_cast<IntrinsicInst>(&instruction);
+    return call && call->getIntrinsicID() == Intrinsic::nvvm_setmaxnreg_inc_sync_aligned_u32;
+  });
+}
+
 PreservedAnalyses ComputeAheadPass::run(Function &function, FunctionAnalysisManager &) {
+  // The others' threads have no register left beside tiles, and blocks beside them that keep the
+  // unit busy meanwhile.
+  if (!handsRegistersOn(function))
+    return PreservedAnalyses::all();
   SmallVector<Skip> skips;
   for (BasicBlock &block : function)
     if (std::optional<Skip> skip = findSkip(block))

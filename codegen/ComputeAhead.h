@@ -15,8 +15,9 @@ namespace tile {
 ///
 /// The unit for elementary functions is idle while maxima are found and tested, and nothing else is
 /// done while it has 64 exponentials to compute. So some of them move ahead of the test: as many as
-/// that unit computes meanwhile. Their arguments live as long as the test, a register each. ptxas
-/// orders instructions within blocks, but moves nothing over a branch.
+/// that unit computes meanwhile. Their arguments live as long as the test, a register each, so this
+/// is for kernels whose producer hands registers on. ptxas orders instructions within blocks, but
+/// moves nothing over a branch.
 struct ComputeAheadPass : llvm::PassInfoMixin<ComputeAheadPass> {
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 };

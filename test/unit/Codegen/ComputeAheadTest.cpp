@@ -43,8 +43,12 @@ static std::string softmax(unsigned maxima, const std::string &more = "") {
   std::string last = "%m" + std::to_string(maxima - 1);
   return "declare float @llvm.maximum.f32(float, float)\ndeclare float @llvm.exp2.f32(float)\n"
          "declare i1 @llvm.nvvm.vote.all.sync(i32, i1)\n"
+         "declare void @llvm.nvvm.setmaxnreg.inc.sync.aligned.u32(i32)\n"
          "define void @f(ptr %p, float %t, " +
-         scores + ") {\ntest:\n" + tests + more + "%stays = fcmp ole float " + last +
+         scores +
+         ") {\ntest:\n"
+         "call void @llvm.nvvm.setmaxnreg.inc.sync.aligned.u32(i32 232)\n" +
+         tests + more + "%stays = fcmp ole float " + last +
          ", %t\n%all = call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %stays)\n"
          "br i1 %all, label %join, label %work\nwork:\n%w = fadd float " +
          last + ", 1.0\nbr label %join\njoin:\n%u = phi float [ %t, %test ], [ %w, %work ]\n" +
@@ -87,6 +91,14 @@ TEST(ComputeAhead, NothingThatAnotherBranchDecides) {
   text.replace(text.find("call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %stays)"),
                std::string("call i1 @llvm.nvvm.vote.all.sync(i32 -1, i1 %stays)").size(),
                "or i1 %stays, false");
+  text = run(text);
+  EXPECT_EQ(countOf(getBlock(text, "join"), "@llvm.exp2"), 16u) << text;
+}
+
+TEST(ComputeAhead, NothingWhereNobodyHandsRegistersOn) {
+  std::string text = softmax(16),
+              call = "call void @llvm.nvvm.setmaxnreg.inc.sync.aligned.u32(i32 232)\n";
+  text.erase(text.find(call), call.size());
   text = run(text);
   EXPECT_EQ(countOf(getBlock(text, "join"), "@llvm.exp2"), 16u) << text;
 }
