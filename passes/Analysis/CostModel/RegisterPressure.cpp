@@ -97,15 +97,35 @@ private:
     return most;
   }
 
+  /// True if nothing in the block meets the tile, and what is computed from it, but arithmetic by
+  /// elements of tiles of the same extents.
+  static bool meetsArithmeticAlone(Value tile, Block *block) {
+    llvm::SetVector<Value> found;
+    found.insert(tile);
+    for (size_t i = 0; i < found.size(); ++i)
+      for (Operation *user : found[i].getUsers()) {
+        if (user->getBlock() != block)
+          return false;
+        if (user->hasTrait<OpTrait::IsTerminator>())
+          continue;
+        auto type = user->getNumResults() == 1
+                        ? dyn_cast<RankedTensorType>(user->getResult(0).getType())
+                        : RankedTensorType();
+        if (!user->hasTrait<OpTrait::Elementwise>() || !type ||
+            type.getShape() != cast<RankedTensorType>(tile.getType()).getShape())
+          return false;
+        found.insert(user->getResult(0));
+      }
+    return true;
+  }
+
   /// A product that begins a sum, and whose result meets nothing but arithmetic by elements:
   /// tile-gpu-cut-products issues so many columns of it at a time where registers hold no more.
   static bool isCut(Value value) {
     auto dot = value.getDefiningOp<DotOp>();
     return dot && isa<scf::ForOp>(dot->getParentOp()) &&
            (matchPattern(dot.getAcc(), m_PosZeroFloat()) || matchPattern(dot.getAcc(), m_Zero())) &&
-           llvm::all_of(value.getUsers(), [&](Operation *user) {
-             return user->getBlock() == dot->getBlock() && user->hasTrait<OpTrait::Elementwise>();
-           });
+           meetsArithmeticAlone(value, dot->getBlock());
   }
 
   LiveRegisters getRegisters(Value value) const {
