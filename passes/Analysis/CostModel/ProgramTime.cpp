@@ -29,8 +29,9 @@ constexpr double computingHeld =
     1.6; ///< of the time that its instructions take to issue, for two warpgroups that compute an
          ///< operand in registers: each waits for its own results
 constexpr double computingHeldAlone = 2.4; ///< the same for one warpgroup
-constexpr double keptTime = 0.15;   ///< of a trip that reads what an earlier loop has kept, beside
-                                    ///< one whose tiles have stayed in registers
+constexpr double keptTime = 0.15;   ///< of a trip that reads what an earlier loop has kept, or what
+                                    ///< was copied ahead, beside one whose tiles have stayed in
+                                    ///< registers
 constexpr double groupWait = 0.05;  ///< of a stage that the computing warps have copied themselves
 constexpr double copyLatency = 0.7; ///< of such a copy: code for sm_80, timed on an H200
 constexpr double loneWarps = 0.75; ///< of mma.sync's rate, by one warp for each scheduler: it loads
@@ -167,7 +168,7 @@ ProgramTime Estimator::getProgramTime() const {
       bool isAhead = inLoop && copiesAhead(number);
       double waits = isAhead ? std::max(loop.runs, 1.0) : trips;
       chain = getNorm({waits * (loaded + filled > 0 ? loadLatency : 0), computing}, overlap) +
-              trips * (isAhead ? groupWait : mostKept * keptTime);
+              trips * (isAhead ? 1 : mostKept) * keptTime;
     }
     bool ahead =
         (resources.bulkCopies || (resources.asyncCopies && resources.stages > 1)) && inLoop;

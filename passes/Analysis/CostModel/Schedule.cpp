@@ -175,13 +175,18 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   gpu::KeptNeed need;
   need.threads = found.threads;
   need.registers = std::min(found.registers, found.registerLimit);
-  need.tripBytes = work.kept.bytes + (work.goesRound ? work.kept.tiles * gpu::rotatedEndBytes : 0);
+  int64_t ends = work.goesRound ? work.kept.tiles * gpu::rotatedEndBytes : 0;
+  need.tripBytes = work.kept.bytes + ends;
   need.fixedBytes = found.sharedBytes;
   need.trips = work.kept.trips;
   need.mostTrips = std::max(need.trips, work.kept.mostTrips);
   need.programs = std::max<int64_t>(found.need.programs, 1);
   need.bytesInFlight = getBytesInFlight(getCard(*target.target)); // passes know no other card
   found.keptTrips = gpu::chooseKeptTrips(need, target.target->limits).trips;
+  // What is not copied ahead lies there as threads hold it.
+  constexpr int64_t fewestTrips = 2;
+  if (found.keptTrips < need.trips || need.trips < fewestTrips)
+    need.tripBytes -= ends;
   // Rows of one block stay in registers, but longer ones may come.
   if (need.mostTrips > 1)
     found.sharedBytes = int64_t(llvm::alignTo(
