@@ -183,14 +183,17 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   need.programs = std::max<int64_t>(found.need.programs, 1);
   need.bytesInFlight = getBytesInFlight(getCard(*target.target)); // passes know no other card
   found.keptTrips = gpu::chooseKeptTrips(need, target.target->limits).trips;
-  // What is not copied ahead lies there as threads hold it.
+  // What is not copied ahead lies there as threads hold it. Each tile has whole lines.
   constexpr int64_t fewestTrips = 2;
   if (found.keptTrips < need.trips || need.trips < fewestTrips)
     need.tripBytes -= ends;
+  int64_t tiles = std::max<int64_t>(work.kept.tiles, 1);
+  uint64_t ofTile =
+      llvm::alignTo(uint64_t(found.keptTrips * need.tripBytes / tiles), gpu::sharedLine);
   // Rows of one block stay in registers, but longer ones may come.
   if (need.mostTrips > 1)
-    found.sharedBytes = int64_t(llvm::alignTo(
-        uint64_t(found.sharedBytes + found.keptTrips * need.tripBytes), gpu::sharedLine));
+    found.sharedBytes = int64_t(
+        llvm::alignTo(uint64_t(found.sharedBytes) + uint64_t(tiles) * ofTile, gpu::sharedLine));
 }
 
 //===--- Resources of a block ---------------------------------------------===//
