@@ -1,5 +1,5 @@
-// The divisibility lattice (numbers ordered by division, joined by the greatest common divisor) and
-// its transfer functions.
+// The divisibility lattice (numbers ordered by division, joined by the greatest common divisor),
+// its transfer functions, and how they spread.
 //
 //   value                          known divisor
 //   N, of a contract N % 8 == 0    8
@@ -11,11 +11,12 @@
 //   0                              0, which every number divides: gcd(0, n) = n
 #include "passes/Analysis/Divisibility.h"
 #include "dialect/Tile/TileDialect.h"
-#include "mlir/Analysis/DataFlow/SparseAnalysis.h"
-#include "mlir/Analysis/DataFlow/Utils.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 #include <numeric>
@@ -25,27 +26,6 @@ using namespace mlir;
 namespace tile {
 
 namespace {
-
-/// A known divisor; 0 stands for the value 0. Nothing at all is known of an uninitialised one: no
-/// value reached it yet.
-struct Divisor {
-  std::optional<int64_t> number;
-
-  bool operator==(const Divisor &other) const { return number == other.number; }
-  static Divisor join(const Divisor &a, const Divisor &b) {
-    if (!a.number || !b.number)
-      return a.number ? a : b;
-    return {std::gcd(*a.number, *b.number)};
-  }
-  void print(raw_ostream &os) const {
-    if (number)
-      os << *number;
-    else
-      os << "none";
-  }
-};
-
-using DivisorLattice = dataflow::Lattice<Divisor>;
 
 /// The constant's magnitude, if it has one.
 /// Divisors are positive; the sign does not matter for division.
@@ -73,45 +53,122 @@ int64_t divide(int64_t dividend, std::optional<int64_t> constant) {
              : 1;
 }
 
-class DivisorPropagation : public dataflow::SparseForwardDataFlowAnalysis<DivisorLattice> {
+/// Finds the divisors of scalars: one walk, and again what a loop's later trips make worse. MLIR's
+/// solver of dataflow equations gives the same for five times the work, since it keeps a state of
+/// every value and of every point between two operations.
+class DivisorPropagation {
 public:
-  using SparseForwardDataFlowAnalysis::SparseForwardDataFlowAnalysis;
+  explicit DivisorPropagation(DenseMap<Value, int64_t> &divisors) : divisors(divisors) {}
 
-  LogicalResult visitOperation(Operation *op, ArrayRef<const DivisorLattice *> operands,
-                               ArrayRef<DivisorLattice *> results) override {
-    // Optimistic: an operand that no value has reached yet does not pull the result down to 1.
-    for (const DivisorLattice *operand : operands)
-      if (!operand->getValue().number)
-        return success(); // visited again once the operand is known
-    if (results.size() != 1) {
-      setAllToEntryStates(results);
-      return success();
-    }
-    auto in = [&](unsigned i) { return *operands[i]->getValue().number; };
-    propagateIfChanged(results[0], results[0]->join(Divisor{transfer(op, in)}));
-    return success();
-  }
-
-  void visitNonControlFlowArguments(Operation *op, const RegionSuccessor &successor,
-                                    ArrayRef<DivisorLattice *> arguments,
-                                    unsigned firstIndex) override {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (!loop)
-      return setAllToEntryStates(arguments);
-    // An induction variable is lower + i * step.
-    auto lower = getLatticeElementFor(getProgramPointBefore(loop.getBody()), loop.getLowerBound())
-                     ->getValue();
-    auto step =
-        getLatticeElementFor(getProgramPointBefore(loop.getBody()), loop.getStep())->getValue();
-    if (lower.number && step.number)
-      propagateIfChanged(arguments[0], arguments[0]->join(Divisor::join(lower, step)));
-  }
-
-  void setToEntryState(DivisorLattice *lattice) override {
-    propagateIfChanged(lattice, lattice->join(Divisor{1}));
+  void run(Operation *root) {
+    root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      visited.insert(op);
+      enter(op);
+      visit(op);
+    });
+    while (!pending.empty())
+      visit(pending.pop_back_val());
   }
 
 private:
+  /// Values that control flow hands on become known with their sources; others that an operation or
+  /// a block brings into being are not known to have a divisor.
+  void enter(Operation *op) {
+    llvm::DenseSet<Value> inputs;
+    if (auto branching = dyn_cast<RegionBranchOpInterface>(op)) {
+      RegionBranchInverseSuccessorMapping sources;
+      branching.getSuccessorInputOperandMapping(sources);
+      for (auto &[input, operands] : sources)
+        if (isNumber(input) && inputs.insert(input).second)
+          for (OpOperand *operand : operands)
+            handOn(operand->get(), input);
+      for (Value result : op->getResults())
+        if (!inputs.contains(result))
+          join(result, 1);
+    }
+    auto loop = dyn_cast<scf::ForOp>(op);
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments()) {
+          bool isIndex = loop && argument == loop.getInductionVar();
+          if (!isIndex && !inputs.contains(argument) && !enterBlock(argument))
+            join(argument, 1);
+        }
+  }
+
+  /// False unless the argument is what all branches to its block hand on.
+  bool enterBlock(BlockArgument argument) {
+    if (!isNumber(argument) || argument.getOwner()->isEntryBlock())
+      return false;
+    SmallVector<Value> sources;
+    Block *block = argument.getOwner();
+    for (auto it = block->pred_begin(); it != block->pred_end(); ++it) {
+      auto branch = dyn_cast<BranchOpInterface>((*it)->getTerminator());
+      Value source =
+          branch ? branch.getSuccessorOperands(it.getSuccessorIndex())[argument.getArgNumber()]
+                 : Value();
+      if (!source) // made by the branch itself
+        return false;
+      sources.push_back(source);
+    }
+    for (Value source : sources)
+      handOn(source, argument);
+    return true;
+  }
+
+  void visit(Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op)) { // an index is lower + i * step
+      std::optional<int64_t> lower = find(loop.getLowerBound()), step = find(loop.getStep());
+      if (lower && step)
+        join(loop.getInductionVar(), std::gcd(*lower, *step));
+    }
+    if (isa<RegionBranchOpInterface>(op) || llvm::none_of(op->getResults(), isNumber))
+      return;
+    // Optimistic: an operand that no value has reached yet does not pull the result down to 1.
+    for (Value operand : op->getOperands())
+      if (isNumber(operand) && !find(operand))
+        return; // visited again once the operand is known
+    if (op->getNumResults() == 1)
+      return join(op->getResult(0),
+                  transfer(op, [&](unsigned i) { return find(op->getOperand(i)).value_or(1); }));
+    for (Value result : op->getResults())
+      join(result, 1);
+  }
+
+  static bool isNumber(Value value) { return value.getType().isIntOrIndex(); }
+
+  /// Nothing at all is known of a value that no other has reached yet.
+  std::optional<int64_t> find(Value value) const {
+    auto it = divisors.find(value);
+    return it == divisors.end() ? std::nullopt : std::optional<int64_t>(it->second);
+  }
+
+  void handOn(Value source, Value input) {
+    handedOn[source].push_back(input);
+    if (std::optional<int64_t> divisor = find(source))
+      join(input, *divisor);
+  }
+
+  /// A value divides by what all that reach it divide by. Each change is to a proper divisor, or
+  /// from 0, so that the changes end.
+  void join(Value value, int64_t divisor) {
+    if (!isNumber(value))
+      return;
+    auto [it, isNew] = divisors.try_emplace(value, divisor);
+    if (!isNew) {
+      divisor = std::gcd(it->second, divisor);
+      if (divisor == it->second)
+        return;
+      it->second = divisor;
+    }
+    for (Operation *user : value.getUsers())
+      if (visited.contains(user))
+        pending.insert(user);
+    if (auto inputs = handedOn.find(value); inputs != handedOn.end())
+      for (Value input : SmallVector<Value, 1>(inputs->second))
+        join(input, divisor);
+  }
+
   /// Of integers that wrap around at their width, or whose sign is read as a digit, only powers of
   /// two divide the result still.
   /// 2^w is a multiple of every smaller power of two, so that a sum modulo 2^w keeps these divisors
@@ -163,24 +220,27 @@ private:
         })
         .Default([&](Operation *) { return 1; });
   }
+
+  DenseMap<Value, int64_t> &divisors;
+  /// What control flow makes of a value: arguments of blocks and results of operations with
+  /// regions.
+  DenseMap<Value, SmallVector<Value, 1>> handedOn;
+  llvm::DenseSet<Operation *> visited;
+  llvm::SmallSetVector<Operation *, 8> pending;
 };
 
 } // namespace
 
 DivisibilityAnalysis::DivisibilityAnalysis(Operation *root) {
-  dataflow::loadBaselineAnalyses(solver);
-  solver.load<DivisorPropagation>();
-  // A failure leaves no facts, which is right if weak.
-  // Each value then has divisor 1.
-  (void)solver.initializeAndRun(root);
+  DivisorPropagation(divisors).run(root);
 }
 
 int64_t DivisibilityAnalysis::getDivisor(Value value) const {
-  // Known also where the solver found the code dead.
+  // Known also of what was made since.
   if (APInt number; matchPattern(value, m_ConstantInt(&number)))
     return magnitude(number).value_or(1);
-  const auto *lattice = solver.lookupState<DivisorLattice>(value);
-  return lattice ? lattice->getValue().number.value_or(1) : 1;
+  auto it = divisors.find(value);
+  return it == divisors.end() ? 1 : it->second;
 }
 
 } // namespace tile

@@ -3,8 +3,8 @@
 #ifndef TILE_PASSES_ANALYSIS_DIVISIBILITY_H
 #define TILE_PASSES_ANALYSIS_DIVISIBILITY_H
 
-#include "mlir/Analysis/DataFlowFramework.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/DenseMap.h"
 
 namespace tile {
 
@@ -20,7 +20,8 @@ public:
   int64_t getDivisor(mlir::Value value) const;
 
 private:
-  mlir::DataFlowSolver solver;
+  /// Of what the walk reached; all else has divisor 1.
+  llvm::DenseMap<mlir::Value, int64_t> divisors;
 };
 
 } // namespace tile
