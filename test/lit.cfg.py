@@ -109,6 +109,16 @@ if os.path.exists(
 ):  # cmake/portable/sysroot.sh, by ./dev test
     config.available_features.add("sysroot")
 
+if os.access(os.path.join(config.llvm_prefix, "bin", "llvm-bolt"), os.X_OK):
+    config.available_features.add("bolt")
+
+try:  # large pages for who asks for them
+    with open("/sys/kernel/mm/transparent_hugepage/enabled", encoding="ascii") as file:
+        if "[never]" not in file.read():
+            config.available_features.add("hugepages")
+except OSError:
+    pass
+
 # The wheel for 64-bit ARM (./dev wheel --arch aarch64) and an emulator to try it in.
 wheels = glob.glob(os.path.join(config.tile_source, "dist", "*_aarch64.whl"))
 emulatedRoot = os.path.join(config.tile_source, "build-aarch64", "cross", "root")

@@ -15,6 +15,7 @@ namespace tile {
 /// Addresses that are set aside, of which only those that are written take memory: what nearly all
 /// compiles fit into.
 static constexpr int heapRoom = 64 << 20;
+static constexpr uintptr_t largePage = 2 << 20;
 /// The most that glibc takes for the size from which a block is a mapping of its own, whose pages
 /// would be small and new each time.
 static constexpr int largestBlock = 32 << 20;
@@ -23,16 +24,22 @@ void prepareHeap() {
   mallopt(M_MMAP_THRESHOLD, largestBlock);
   mallopt(M_TRIM_THRESHOLD, 4 * heapRoom);
   mallopt(M_TOP_PAD, heapRoom);
-  // More than there is so far, so that the heap grows; below the end is then all of the room.
-  void *first = malloc(1 << 20);
+  // More than is free at the end of the heap so far, so that the heap grows.
+  constexpr size_t more = 256 << 10;
+  void *first = malloc(more);
   auto begin = reinterpret_cast<uintptr_t>(first);
   auto end = reinterpret_cast<uintptr_t>(sbrk(0));
-  uintptr_t page = sysconf(_SC_PAGESIZE);
-  begin = (begin + page - 1) & ~(page - 1);
-  // A block elsewhere means that the heap could not grow.
-  if (first && begin < end && end - begin <= 2 * static_cast<uintptr_t>(heapRoom))
-    (void)madvise(reinterpret_cast<void *>(begin), end - begin, MADV_HUGEPAGE);
   free(first);
+  // Behind what malloc has written, since a page that is there stays small, with all beside it.
+  uintptr_t large = (begin + more + largePage) & ~(largePage - 1);
+  // A block elsewhere means that the heap could not grow.
+  if (!first || begin > end || end - begin > 2 * static_cast<uintptr_t>(heapRoom) || large > end)
+    return;
+  (void)madvise(reinterpret_cast<void *>(large), end - large, MADV_HUGEPAGE);
+  // Nothing is written to what lies ahead of the first large page.
+  static void *volatile unused;
+  unused = malloc(large - begin);
+  (void)unused;
 }
 
 #else
