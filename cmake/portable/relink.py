@@ -1,9 +1,10 @@
-"""Links what a build folder has linked again, against an older C library: relink.py BUILD SYSROOT
-TARGET OUTPUT.
+"""Links what a build folder has linked again, against an older C library.
 
-TARGET is a target of ninja, as "bin/tilec". The objects and archives stay the same; only startup
-code and libc come from SYSROOT (sysroot.sh), and what that lacks from glibc_compat.c and
-glibc_math.c.
+relink.py BUILD SYSROOT TARGET OUTPUT [OPTION...]
+
+TARGET is a target of ninja, as "bin/tilec"; the options go to the link as well. The objects and
+archives stay the same; only startup code and libc come from SYSROOT (sysroot.sh), and what that
+lacks from glibc_compat.c and glibc_math.c.
 """
 
 import glob
@@ -38,7 +39,7 @@ def valueOf(words, option, otherwise):
     return values[-1] if values else otherwise
 
 
-def main(build, sysroot, target, output):
+def main(build, sysroot, target, output, *options):
     build, sysroot, output = map(os.path.abspath, (build, sysroot, output))
     words = linkLine(build, target)
     words[words.index("-o") + 1] = output
@@ -81,7 +82,12 @@ def main(build, sysroot, target, output):
                     if os.path.exists(path)
                 )
                 words[words.index(word)] = found
-        extra = [f"--sysroot={sysroot}", "--gcc-install-dir=" + os.path.dirname(gcc), *objects]
+        extra = [
+            f"--sysroot={sysroot}",
+            "--gcc-install-dir=" + os.path.dirname(gcc),
+            *objects,
+            *options,
+        ]
         place = words.index("-o")
         subprocess.run(
             words[:place] + extra + words[place:] + ["-lpthread", "-ldl"], cwd=build, check=True
