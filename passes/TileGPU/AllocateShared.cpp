@@ -108,10 +108,15 @@ static bool endsProgram(ConvertLayoutOp op) {
   return kernel.getBody().walk(isOfProducer).wasInterrupted();
 }
 
+/// True if programs will follow each other in a loop that is not there yet.
+static bool becomesPersistent(KernelOp kernel) {
+  return kernel->hasAttr(persistentName) && !kernel->hasAttr(persistentGridName);
+}
+
 bool tile::gpu::keepsScratch(Operation *op) {
   constexpr int64_t small = 4096;
   auto convert = dyn_cast<ConvertLayoutOp>(op);
-  return convert && isInLoop(op) &&
+  return convert && (isInLoop(op) || becomesPersistent(op->getParentOfType<KernelOp>())) &&
          ((isWholeInWarps(convert) && convert.getSharedNeed().bytes <= small) ||
           endsProgram(convert));
 }
@@ -160,8 +165,8 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
       request.start = isStoredOnce(op) ? first[op] : 0, request.end = count;
     if (keepsScratch(op)) {
       Operation *loop = op->getParentOfType<LoopLikeOpInterface>();
-      request.start = first[loop];
-      request.end = lastInside[loop];
+      request.start = loop ? first[loop] : 0;
+      request.end = loop ? lastInside[loop] : count;
     }
     if (auto ring = dyn_cast<RingOp>(op); ring && isFilledOnce(ring)) {
       request.kept = RingLayout(ring.getType()).getBarrierBytes();
