@@ -494,7 +494,9 @@ def TileGPUAllocateShared : Pass<"tile-gpu-allocate-shared", "::mlir::ModuleOp">
     reductions across warps for themselves alone. What is never needed at the same time shares
     bytes. Where that is more than the GPU has, the largest conversions go in rounds
     (`tile_gpu.rounds`), through half of the bytes or less. The kernel's total is its
-    `tile_gpu.shared_bytes`; more than the GPU has then is an error.
+    `tile_gpu.shared_bytes`; more than the GPU has then is an error. A kernel with products takes
+    the `tile_gpu.planned_bytes` by which it was chosen where it needs fewer and that costs no block
+    of the multiprocessor.
   }];
 }
 

@@ -3,6 +3,7 @@
 #include "dialect/FetchNames.h"
 #include "dialect/JoinedNames.h"
 #include "dialect/PaddingNames.h"
+#include "dialect/PlanNames.h"
 #include "dialect/ProductNames.h"
 #include "dialect/RequestLimits.h"
 #include "dialect/SelectionNames.h"
@@ -60,6 +61,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   target, processors                               Compiler::elaborate
 //   store_parts                                      Compiler::emitCubin
 //   crowded                                          Compiler::joinTiles
+//   planned_bytes                                    Compiler::joinTiles, tile-gpu-widen-tiles
 //   joined_programs                                  tile-gpu-widen-tiles
 //   split_parts, split_programs, split_ahead,
 //     split_cluster, every                           tile-gpu-split-loops
@@ -111,6 +113,7 @@ static const AttributeSpec specs[] = {
     {fillName, isNumbers, "an array of i64", isBranch, "a branch"},
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
     {crowdedName, isUnit, unit, isKernel, aKernel},
+    {plannedBytesName, isNumber<0>, notNegative, isKernel, aKernel},
     {joinedProgramsName, isNumbers, "an array of i64", isKernelOrFunction, both},
     {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},
     {splitProgramsName, isNumber<1>, positive, isKernelOrFunction, both},

@@ -32,6 +32,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/Analysis/CostModel/CostModel.h"
 #include "passes/Pipelines.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/PartCount.h"
@@ -161,7 +162,20 @@ static void addCPUPasses(OpPassManager &passes, const Options &options, unsigned
   populateCPUPipeline(passes, chosen);
 }
 
+/// Bytes of shared memory of each kernel's block, of kernels as the model sees them when it
+/// chooses.
+static std::map<std::string, int64_t> planMemory(ModuleOp module, const Options &options) {
+  std::map<std::string, int64_t> planned;
+  std::optional<cost::TargetLimits> limits = cost::findTargetLimits(options.target, options.card);
+  if (limits && limits->target)
+    for (KernelOp kernel : module.getOps<KernelOp>())
+      if (cost::CostEstimate found = cost::estimateCost(kernel, {}, *limits); found.valid)
+        planned[kernel.getSymName().str()] = found.sharedBytes;
+  return planned;
+}
+
 bool Compiler::optimize() {
+  planned = planMemory(*module, options);
   if (!runPasses("tile passes", [&](OpPassManager &passes) { addOptimizePasses(passes, options); }))
     return false;
   if (options.level > 0) // without, nothing is proven to exist

@@ -146,6 +146,7 @@ private:
   // The module from which a second try starts.
   mlir::OwningOpRef<mlir::ModuleOp> beforeLayouts;
   runtime::Manifest unlaunched;              ///< before fillLaunch()
+  std::map<std::string, int64_t> planned;    ///< bytes of shared memory that the model reckons with
   std::map<std::string, int64_t> freeWarps;  ///< kernels whose warps nobody asked for: their number
   std::map<std::string, int64_t> freeBlocks; ///< the same of blocks that share a multiprocessor
   std::set<std::string> freeProducers;       ///< kernels whose producer keeps the usual number

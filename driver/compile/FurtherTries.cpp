@@ -16,6 +16,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/FetchNames.h"
 #include "dialect/JoinedNames.h"
+#include "dialect/PlanNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "driver/compile/Compile.h"
@@ -141,8 +142,11 @@ bool Compiler::Tries::compileWith(const LaunchesBySymbol &launches, bool all) {
         compiler.recomputed[found->first] = value;
       else if (attribute == mostRegistersName)
         compiler.registers[found->first] = value;
-      else
+      else {
         kernel->setAttr(attribute, Builder(kernel).getI64IntegerAttr(value));
+        if (attribute != gpu::producerRegistersName) // which changes no bytes
+          kernel->removeAttr(gpu::plannedBytesName);
+      }
   }
   return compiler.lowerToGPU() && compiler.lowerToLLVM() && compiler.optimizeLLVM() &&
          compiler.emitPTX();
@@ -391,6 +395,7 @@ bool Compiler::assignLayouts() {
         !(done ? areRingsTooMany(laidOut, *module, limit) : laidOut->hasAttr(gpu::loadsItselfName)))
       continue;
     kernel->setAttr(gpu::loadsItselfName, UnitAttr::get(&context));
+    kernel->removeAttr(gpu::plannedBytesName);
     again = true;
   }
   if (again) {
@@ -422,6 +427,9 @@ static void markCrowded(ModuleOp source, ModuleOp joined) {
 
 /// Joins tiles and gives them layouts.
 bool Compiler::joinTiles() {
+  for (KernelOp kernel : module->getOps<KernelOp>())
+    if (auto found = planned.find(kernel.getSymName().str()); found != planned.end())
+      kernel->setAttr(gpu::plannedBytesName, Builder(kernel).getI64IntegerAttr(found->second));
   OwningOpRef<ModuleOp> source = module->clone();
   OperationFingerPrint before(*module);
   if (!runPasses("widening", populateWidenPipeline))

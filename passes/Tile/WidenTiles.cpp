@@ -9,6 +9,7 @@
 // model: each grid axis and each loop may double, as long as that takes less time.
 #include "dialect/AttributeNames.h"
 #include "dialect/JoinedNames.h"
+#include "dialect/PlanNames.h"
 #include "dialect/ProgramNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/CostModel/CostModel.h"
@@ -188,6 +189,8 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
       current.erase();
     return;
   }
+  if (cost::CostEstimate made = estimate(current); made.valid)
+    current->setAttr(plannedBytesName, Builder(current).getI64IntegerAttr(made.sharedBytes));
   kernel.erase(); // `current` stands in its place, under its name
 }
 

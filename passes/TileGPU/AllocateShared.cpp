@@ -12,9 +12,12 @@
 // bytes is what makes tile-gpu-insert-barriers order the accesses; small scratch is kept apart
 // where there is room, which saves these barriers.
 #include "dialect/AttributeNames.h"
+#include "dialect/PlanNames.h"
 #include "dialect/SelectionNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Passes.h"
+#include "passes/Report/Declined.h"
+#include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/SharedPlan.h"
 
@@ -217,6 +220,47 @@ FailureOr<SmallVector<SharedLifetime>> tile::gpu::getSharedLifetimes(KernelOp ke
   return lifetimes;
 }
 
+static bool multiplies(KernelOp kernel) {
+  return kernel.getBody()
+      .walk([](Operation *op) {
+        return isa<DotOp, MmaOp, WgmmaOp, FmaDotOp>(op) ? WalkResult::interrupt()
+                                                        : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// The bytes that the cost model reckons with, where they are more than what is needed and cost no
+/// block: what it cannot know before layouts it has set apart. Without products threads read by
+/// way of the first-level cache, which has what blocks leave of the memory.
+static int64_t keepPlan(KernelOp kernel, int64_t needed, const GPULimits &limits) {
+  auto plan = kernel->getAttrOfType<IntegerAttr>(plannedBytesName);
+  if (!plan || plan.getInt() == needed)
+    return needed;
+  int64_t planned = plan.getInt();
+  if (planned < needed) {
+    declined(kernel) << "it needs " + std::to_string(needed) +
+                            " bytes of shared memory, more than the " + std::to_string(planned) +
+                            " by which it was chosen";
+    return needed;
+  }
+  if (!multiplies(kernel) || !kernel->hasAttr(numWarpsName))
+    return needed;
+  auto producer = kernel->getAttrOfType<IntegerAttr>(producerThreadsName);
+  int64_t threads =
+      *getLaunchedWarps(kernel) * limits.warpThreads + (producer ? producer.getInt() : 0);
+  auto countBlocks = [&](int64_t bytes) {
+    return std::min({limits.blocksPerProcessor, limits.threadsPerProcessor / threads,
+                     limits.sharedPerProcessor / (bytes + limits.sharedReserved)});
+  };
+  if (planned <= limits.sharedPerBlock() && countBlocks(planned) == countBlocks(needed))
+    return planned;
+  declined(kernel) << "the " + std::to_string(planned) +
+                          " bytes of shared memory by which it was chosen would cost a block, it "
+                          "needs " +
+                          std::to_string(needed);
+  return needed;
+}
+
 static SmallVector<PlacedBytes *> getPointers(MutableArrayRef<Request> requests) {
   SmallVector<PlacedBytes *> all;
   for (Request &request : requests)
@@ -351,6 +395,7 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
     Builder builder(&getContext());
     for (Request &request : *requests)
       request.op->setAttr(sharedOffsetName, builder.getI64IntegerAttr(request.offset));
+    total = keepPlan(kernel, total, target.limits);
     kernel->setAttr(sharedBytesName, builder.getI64IntegerAttr(total));
     return success();
   }

@@ -50,9 +50,6 @@ int64_t place(llvm::ArrayRef<PlacedBytes *> requests, bool persistentFirst) {
   return total;
 }
 
-/// Scratch of at most this many bytes is a reduction's few words.
-static constexpr int64_t mostWords = 512;
-
 static bool isWords(const PlacedBytes &request) {
   return request.isScratch && request.bytes <= mostWords;
 }

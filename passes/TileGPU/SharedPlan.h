@@ -49,6 +49,8 @@ inline constexpr int64_t sharedLine = 128;
 /// `reservesWords`: there is memory for these words, whether any are needed or not
 /// (SharedLifetimes.h).
 inline constexpr int64_t reservedBytes = 256;
+/// Scratch of at most this many bytes is a reduction's few words.
+inline constexpr int64_t mostWords = 512;
 int64_t placeBlock(llvm::ArrayRef<PlacedBytes *> requests, int64_t limit, bool reservesWords);
 
 /// The rings of a producer, as far as the number of their stages depends on it. In bytes.

@@ -66,6 +66,8 @@ public:
       collectRings();
       addStores();
       chooseStages();
+    } else if (wgmma) {
+      addStores();
     } else {
       addExchanges();
     }
@@ -122,20 +124,24 @@ private:
     DotWork rows;
     rows.m = operand.rows;
     rows.n = operand.depth;
-    return getWarpTile(rows, found.warps, shared.rowsInWarps).second >= operand.depth;
+    auto [height, width] = getWarpTile(rows, found.warps, shared.rowsInWarps);
+    // The product that reads it gives a warp as many rows.
+    rows.n = operand.columns;
+    return width >= operand.depth &&
+           height == getWarpTile(rows, found.warps, shared.rowsInWarps).first;
   }
 
-  /// Tiles begin at whole pages, vectors and scratch at lines.
-  static int64_t getAlignment(int64_t bytes) { return bytes < page ? line : page; }
-  static int64_t getSlots(int64_t bytes, int64_t stages) {
-    return stages * int64_t(alignTo(uint64_t(bytes), line));
+  /// Tiles whose rows are swizzled begin at whole pages, others, vectors and scratch at lines.
+  static int64_t getAlignment(const SharedTile &tile) { return tile.isSwizzled ? page : line; }
+  static int64_t getSlots(const SharedTile &tile, int64_t stages) {
+    return stages * int64_t(alignTo(uint64_t(tile.bytes), uint64_t(getAlignment(tile))));
   }
 
   /// Returns its place in `placed`.
-  size_t add(int64_t bytes, unsigned start, unsigned end) {
+  size_t add(int64_t bytes, unsigned start, unsigned end, int64_t alignment = page) {
     gpu::PlacedBytes &each = placed.emplace_back();
     each.bytes = bytes;
-    each.alignment = getAlignment(bytes);
+    each.alignment = alignment;
     each.start = start;
     each.end = end;
     return placed.size() - 1;
@@ -147,14 +153,13 @@ private:
   }
 
   /// What goes between threads. One operation exchanges one tile after the other.
-  void addScratch(int64_t bytes, unsigned start, unsigned end) {
-    for (size_t number : exchanges)
+  void addScratch(int64_t bytes, unsigned start, unsigned end, bool isApart = false) {
+    for (size_t number : isApart ? ArrayRef<size_t>() : ArrayRef<size_t>(exchanges))
       if (gpu::PlacedBytes &each = placed[number]; each.start == start && each.end == end) {
         each.bytes = std::max(each.bytes, bytes);
         return;
       }
-    exchanges.push_back(add(bytes, start, end));
-    placed.back().alignment = line;
+    exchanges.push_back(add(bytes, start, end, line));
   }
 
   int64_t placeAll(ArrayRef<gpu::PlacedBytes> more = {}, bool persistentFirst = false) {
@@ -174,11 +179,13 @@ private:
           addPersistent(loop.stateBytes, 0, shared.operations);
     for (const SharedTile &tile : shared.tiles) {
       if (tile.use == Use::Operand && !isFetched(tile) && !isCopied(tile))
-        add(tile.bytes, tile.start, tile.end);
+        add(tile.bytes, tile.start, tile.end, getAlignment(tile));
       if (tile.use == Use::Reduction)
         addReduction(tile);
       if (int64_t warps = countWarpsAlong(tile); warps > 1 && tile.use == Use::Columns)
         addScratch(tile.bytes * warps, tile.start, tile.end);
+      else if (tile.use == Use::Shifted && holdsNeighbours(tile))
+        addScratch(tile.bytes, tile.start, tile.end);
       else if (warps > 1 && tile.use == Use::Slice)
         addScratch(tile.bytes, tile.start, tile.end);
       if (tile.use != Use::Computed || staysInRegisters(tile))
@@ -189,7 +196,7 @@ private:
       if (same != computed.end())
         placed[same->second].end = std::max(placed[same->second].end, tile.end);
       else
-        computed.push_back({&tile, add(tile.bytes, tile.start, tile.end)});
+        computed.push_back({&tile, add(tile.bytes, tile.start, tile.end, getAlignment(tile))});
     }
   }
 
@@ -200,6 +207,11 @@ private:
     int64_t begin = std::max(tile.inner, ofWarp),
             end = std::min(tile.inner * tile.extent, ofWarp * found.warps);
     return end > begin ? end / begin : 1;
+  }
+
+  /// The rule of shiftInRegisters() in PartLayouts.cpp.
+  bool holdsNeighbours(const SharedTile &tile) const {
+    return tile.extent / (tile.inner * target.target->limits.warpThreads * found.warps) >= 2;
   }
 
   /// A word of each row and warp, where warps share rows.
@@ -224,19 +236,19 @@ private:
 
   void chooseSlots() {
     for (auto [number, loop] : enumerate(shared.loops)) {
-      SmallVector<int64_t> bytes;
+      SmallVector<const SharedTile *> tiles;
       bool any = false;
       for (const SharedTile &tile : shared.tiles)
         if (tile.loop == int(number) && isCopied(tile)) {
           any |= tile.use != Use::Vector;
-          bytes.push_back(tile.bytes);
+          tiles.push_back(&tile);
         }
       if (any)
-        chooseSlots(int(number), loop, bytes);
+        chooseSlots(int(number), loop, tiles);
     }
   }
 
-  void chooseSlots(int number, const SharedLoop &loop, ArrayRef<int64_t> bytes) {
+  void chooseSlots(int number, const SharedLoop &loop, ArrayRef<const SharedTile *> tiles) {
     // What TMA fetches has a place each until rings are laid out.
     SmallVector<gpu::PlacedBytes> fetched;
     int64_t inLoop = 0;
@@ -250,10 +262,10 @@ private:
       }
     auto getBytes = [&](int64_t stages) -> std::optional<int64_t> {
       SmallVector<gpu::PlacedBytes> all(fetched);
-      for (int64_t each : bytes) {
+      for (const SharedTile *tile : tiles) {
         gpu::PlacedBytes &slots = all.emplace_back();
-        slots.bytes = getSlots(each, stages);
-        slots.alignment = getAlignment(each);
+        slots.bytes = getSlots(*tile, stages);
+        slots.alignment = getAlignment(*tile);
         slots.start = loop.start;
         slots.end = loop.end;
       }
@@ -286,11 +298,11 @@ private:
     if (stages < 2 || (need.requested && *need.requested < 2) || loop.mostTrips == 1) {
       for (const SharedTile &tile : shared.tiles) // threads store it when they have it
         if (tile.loop == number && isCopied(tile) && tile.use == Use::Operand)
-          add(tile.bytes, tile.start, tile.end);
+          add(tile.bytes, tile.start, tile.end, getAlignment(tile));
       return;
     }
-    for (int64_t each : bytes)
-      add(getSlots(each, stages), loop.start, loop.end);
+    for (const SharedTile *tile : tiles)
+      add(getSlots(*tile, stages), loop.start, loop.end, getAlignment(*tile));
     found.stages = std::max(found.stages, stages);
   }
 
@@ -298,21 +310,28 @@ private:
   void addExchanges() {
     for (const SharedTile &tile : shared.tiles)
       if (tile.use == Use::Exchange || tile.use == Use::Result)
-        addScratch(tile.bytes, tile.start, tile.end);
+        addScratch(tile.bytes, tile.start, tile.end, tile.isApart);
   }
 
   //===--- Copies by a producer -------------------------------------------===//
+
+  /// Products are joined where each warp has all of their columns.
+  unsigned getFirstUse(const SharedTile &tile) const {
+    constexpr int64_t warpRows = 16;
+    bool isJoined = wgmma && tile.joinedRows >= warpRows * found.warps;
+    return isJoined ? tile.joinedUse : tile.firstUse;
+  }
 
   void collectRings() {
     for (const SharedTile &tile : shared.tiles) {
       if (!isFetched(tile))
         continue;
       auto *ring = find_if(rings, [&](const Ring &each) {
-        return each.loop == tile.loop && each.firstUse == tile.firstUse;
+        return each.loop == tile.loop && each.firstUse == getFirstUse(tile);
       });
       if (ring == rings.end()) {
         rings.push_back({tile.loop,
-                         tile.firstUse,
+                         getFirstUse(tile),
                          tile.end,
                          getStages(tile.loop),
                          tile.use == Use::Vector,
@@ -409,7 +428,7 @@ private:
       dead = 0;
     for (const SharedTile &tile : shared.tiles) {
       if (tile.use == Use::Exchange)
-        addScratch(tile.bytes, tile.start, tile.end);
+        addScratch(tile.bytes, tile.start, tile.end, tile.isApart);
       if (tile.use != Use::Result && tile.use != Use::Sum)
         continue;
       bool once = tile.loop < 0 && !persistent, isDead = once && tile.bytes <= dead;
@@ -531,6 +550,44 @@ private:
     return gpu::placeBlock(pointers, limit, shared.reservesWords);
   }
 
+  /// Adds what only layouts tell whether it is needed, as far as that costs no block.
+  int64_t reserve(int64_t total) {
+    const GPULimits &limits = target.target->limits;
+    constexpr int64_t scalarBytes = 64, mostKept = 4096;
+    bool any = false;
+    for (const SharedTile &tile : shared.tiles) {
+      if (tile.use == Use::Scalar && found.bulkCopies)
+        addPersistent(scalarBytes, 0, shared.operations);
+      else if (tile.use == Use::Turned)
+        addTurned(tile, mostKept);
+      else
+        continue;
+      any = true;
+    }
+    int64_t blocks = std::min(limits.blocksPerProcessor,
+                              limits.sharedPerProcessor / (total + limits.sharedReserved));
+    if (!any || blocks < 1)
+      return total;
+    int64_t most = std::max(total, gpu::getSharedLimit(limits, blocks));
+    return std::min(placeBlock(most), most);
+  }
+
+  /// Each warp holds a short vector whole, and has bytes of its own to spread it, in a loop as long
+  /// as that lasts: the rule of keepsScratch() in AllocateShared.cpp.
+  void addTurned(const SharedTile &tile, int64_t mostKept) {
+    const GPULimits &limits = target.target->limits;
+    bool isWhole = tile.extent <= tile.inner * limits.warpThreads;
+    bool mayBeSpread = !tile.isInWarps && tile.extent > limits.warpThreads;
+    if (!isWhole || (mayBeSpread && tile.bytes <= gpu::mostWords))
+      addScratch(tile.bytes, tile.start, tile.end, /*isApart=*/true);
+    if (!isWhole)
+      return;
+    int64_t bytes = int64_t(alignTo(uint64_t(tile.bytes), line)) * found.warps;
+    bool keeps = tile.loop >= 0 && bytes <= mostKept;
+    add(bytes, keeps ? shared.loops[tile.loop].start : tile.start,
+        keeps ? shared.loops[tile.loop].end : tile.end, line);
+  }
+
   void finish() {
     const int64_t limit = target.sharedBytes - page;
     int64_t total = placeBlock(limit);
@@ -545,7 +602,7 @@ private:
       largest->bytes /= 2;
       total = placeBlock(limit);
     }
-    found.sharedBytes = total;
+    found.sharedBytes = total = reserve(total);
     if (total > limit && found.reason.empty())
       found.reason = "a block needs about " + std::to_string(total) +
                      " bytes of shared memory and gets " + std::to_string(limit);

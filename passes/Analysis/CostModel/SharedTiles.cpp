@@ -4,6 +4,9 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
+#include "passes/Analysis/CostModel/JoinedDots.h"
+#include "passes/Analysis/CostModel/SharedMeetings.h"
+#include "passes/Analysis/CostModel/SharedVectors.h"
 #include "passes/Analysis/EqualLoads.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/HeldOperand.h"
@@ -40,12 +43,6 @@ int64_t getBytes(RankedTensorType type) {
 bool isRenaming(Operation *op) {
   auto reshape = dyn_cast_or_null<ReshapeOp>(op);
   return isa_and_nonnull<PermuteOp>(op) || (reshape && gpu::joinsRows(reshape));
-}
-
-Value getRenamed(Value value) {
-  while (isRenaming(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
 }
 
 bool isLoad(Operation *op) { return isa_and_nonnull<LoadOp, GatherOp>(op); }
@@ -124,7 +121,16 @@ public:
     markResults();
     multiplies =
         kernel.getBody().walk([](DotOp) { return WalkResult::interrupt(); }).wasInterrupted();
+    gpu::KernelShape fours = shape;
+    fours.numWarps = 4;
+    joined = findJoinedDots(kernel, fours);
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+    if (multiplies)
+      for (const TurnedVector &each : findTurnedVectors(kernel))
+        addTurned(each.op, each.vector, int64_t(shape.vector)).isInWarps = each.isInWarps;
+    else
+      for (const Meeting &each : findMeetings(kernel))
+        addMeeting(each);
     found.operations = count;
     found.rowsInWarps = shape.rowsInWarps;
     found.reservesWords = gpu::reservesWords(kernel);
@@ -133,6 +139,28 @@ public:
   }
 
 private:
+  /// A thread holds so many neighbours at most.
+  SharedTile &addTurned(Operation *op, Value vector, int64_t neighbours) {
+    RankedTensorType type = getTile(vector);
+    int64_t bytes = std::max(getBytes(type), type.getNumElements()); // bools have one each
+    SharedTile &tile = add(SharedTile::Use::Turned, op, bytes);
+    tile.inner = neighbours;
+    tile.extent = int64_t(llvm::PowerOf2Ceil(uint64_t(type.getNumElements())));
+    return tile;
+  }
+
+  void addMeeting(const Meeting &meeting) {
+    RankedTensorType type = getTile(meeting.tile);
+    if (meeting.isVector) {
+      addTurned(meeting.op, meeting.tile, 1);
+      return;
+    }
+    SharedTile &tile = add(meeting.isShifted ? SharedTile::Use::Shifted : SharedTile::Use::Exchange,
+                           meeting.op, getBytes(type));
+    tile.inner = std::min<int64_t>(shape.vector, type.getShape().back());
+    tile.extent = type.getNumElements();
+  }
+
   void number() {
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       first[op] = count++;
@@ -295,13 +323,22 @@ private:
     return begin;
   }
 
-  /// True if products of the same block read the operand that do not run on wgmma.
+  /// The product that other products that read the operand are joined to; null if there is none.
+  DotOp findJoined(Value value) const {
+    for (Operation *user : value.getUsers())
+      if (auto found = isRenaming(user) ? findJoined(user->getResult(0))
+                                        : dyn_cast_or_null<DotOp>(joined.lookup(user)))
+        return found;
+    return {};
+  }
+
+  /// True if products of the same block read the operand by fragments: those of mma.sync.
   bool isReadByFragments(Value value, Block *home) const {
     gpu::KernelShape fours = shape;
     fours.numWarps = 4;
     return llvm::all_of(value.getUsers(), [&](Operation *user) {
       auto dot = dyn_cast<DotOp>(user);
-      return dot ? dot->getBlock() == home && gpu::chooseDotKind(dot, fours) != gpu::DotKind::Wgmma
+      return dot ? dot->getBlock() == home && gpu::chooseDotKind(dot, fours) == gpu::DotKind::Mma
                  : isReadByFragments(user->getResult(0), home);
     });
   }
@@ -382,8 +419,11 @@ private:
   template <typename Op> void visitLoad(Op op) {
     Value value = op.getResult();
     RankedTensorType type = getTile(value);
-    if (!type)
+    if (!type) {
+      if (multiplies)
+        add(SharedTile::Use::Scalar, op, 0);
       return;
+    }
     bool inLoop = isa<scf::ForOp>(op->getParentOp());
     llvm::DenseSet<Operation *> seen; // looked up only
     SharedTile::Use use;
@@ -408,16 +448,25 @@ private:
     tile.end = std::max(tile.end, getLastUse(value, op->getBlock()));
     if (use == SharedTile::Use::Operand) {
       tile.firstUse = getFirstUse(value, op->getBlock());
+      if (DotOp dot = findJoined(value)) {
+        tile.joinedUse = first[dot];
+        tile.joinedRows = dot.getType().getShape().front();
+      }
       // Fragments of each operand are loaded by themselves.
       if (isReadByFragments(value, op->getBlock()))
         tile.firstUse = first[op];
     }
+    // What is read into registers lies there plainly.
+    tile.isSwizzled =
+        use == SharedTile::Use::Operand && countRowBits(op, type.getElementType()) >= swizzledBits;
     tile.isGathered = std::is_same_v<Op, GatherOp>;
     tile.makesOperand = use == SharedTile::Use::Vector && makesOperand(value, op->getBlock(), seen);
     if constexpr (std::is_same_v<Op, LoadOp>) {
       tile.canFetch = canFetch(op);
       constexpr int64_t leastPiece = 32; // bits, of cp.async
-      tile.canCopy = countRowBits(op, type.getElementType()) >= leastPiece;
+      tile.canCopy =
+          (repeatsElements(value) ? gpu::getElementBits(type.getElementType())
+                                  : countRowBits(op, type.getElementType())) >= leastPiece;
       tile.fetchedBytes = countBoxBytes(op, type);
     }
   }
@@ -433,6 +482,18 @@ private:
   }
 
   //===--- Products and what they leave -----------------------------------===//
+
+  /// The first operation of the block that computes the same: they will be one.
+  static Operation *findEqual(Operation *op) {
+    if (!op->getNumOperands() || op->getNumRegions())
+      return op;
+    Operation *equal = op;
+    for (Operation *user : op->getOperand(0).getUsers())
+      if (user->getBlock() == op->getBlock() && user->isBeforeInBlock(equal) &&
+          OperationEquivalence::isEquivalentTo(user, op, OperationEquivalence::IgnoreLocations))
+        equal = user;
+    return equal;
+  }
 
   void visitDot(DotOp dot) {
     gpu::KernelShape fours = shape;
@@ -460,15 +521,21 @@ private:
         continue;
       SharedTile &tile = add(SharedTile::Use::Computed, dot, getBytes(getTile(operand)));
       Operation *op = source.getDefiningOp();
-      if (op && op->getBlock() == dot->getBlock())
-        tile.start = first[op];
+      if (op && op->getBlock() == dot->getBlock() && op->getNumResults() == 1) {
+        source = findEqual(op)->getResult(0);
+        tile.start = first[source.getDefiningOp()];
+      }
       tile.source = sources.try_emplace(source, int(sources.size())).first->second;
       ArrayRef<int64_t> extents = getTile(operand).getShape();
       bool isPermuted = isa_and_nonnull<PermuteOp>(operand.getDefiningOp());
+      tile.isSwizzled = getTile(operand).getShape().back() *
+                            gpu::getElementBits(getTile(operand).getElementType()) >=
+                        swizzledBits;
       tile.operand.wgmma = wgmma;
       tile.operand.isFirst = multiplies && isA != swapped && isPermuted == swapped;
       tile.operand.rows = int64_t(llvm::PowerOf2Ceil(uint64_t(extents[extents.size() - 2])));
       tile.operand.depth = int64_t(llvm::PowerOf2Ceil(uint64_t(extents.back())));
+      tile.operand.columns = int64_t(llvm::PowerOf2Ceil(uint64_t(dot.getType().getShape().back())));
       if (swapped)
         tile.operand.isHeld = !isA && gpu::isBetterSwapped(dot);
       else if (wgmma && isA && !isPermuted)
@@ -483,7 +550,13 @@ private:
     return int64_t(op.getPermutation().back()) != int64_t(op.getPermutation().size()) - 1;
   }
 
-  static void setAxis(SharedTile &tile, RankedTensorType type, int64_t axis) {
+  /// What `source` has been reduced along before is left out where it was.
+  static void setAxis(SharedTile &tile, RankedTensorType type, int64_t axis, Value source = {}) {
+    for (auto before = source ? source.getDefiningOp<ReduceOp>() : ReduceOp(); before;
+         before = before.getSource().getDefiningOp<ReduceOp>())
+      if (int64_t left = int64_t(before.getAxis().value_or(0)); left > axis)
+        tile.inner *=
+            int64_t(llvm::PowerOf2Ceil(uint64_t(getTile(before.getSource()).getDimSize(left))));
     for (int64_t extent : type.getShape().drop_front(axis + 1))
       tile.inner *= int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
     tile.extent = int64_t(llvm::PowerOf2Ceil(uint64_t(type.getDimSize(axis))));
@@ -514,6 +587,18 @@ private:
     }
   }
 
+  /// What tile-gpu-expand-shapes makes of a concatenation of unlike tiles: each is read at its
+  /// places.
+  void addConcat(tensor::ConcatOp op) {
+    SmallVector<int64_t> extents;
+    for (Value input : op.getInputs())
+      extents.push_back(getTile(input).getDimSize(op.getDim()));
+    if (llvm::all_equal(extents))
+      return;
+    for (Value input : op.getInputs())
+      add(SharedTile::Use::Exchange, op, getBytes(getTile(input))).isApart = true;
+  }
+
   /// True of what is computed from parts of a tile, which lie as the whole does.
   bool isOfParts(Value value, unsigned depth = 0) const {
     constexpr unsigned deepest = 8;
@@ -533,7 +618,7 @@ private:
       // Along the last axis it is words.
       auto columns = dyn_cast<RankedTensorType>(op.getType());
       if (int64_t axis = int64_t(op.getAxis().value_or(0)); columns && axis != type.getRank() - 1)
-        setAxis(add(SharedTile::Use::Columns, op, getBytes(columns)), type, axis);
+        setAxis(add(SharedTile::Use::Columns, op, getBytes(columns)), type, axis, op.getSource());
       return;
     }
     if (type.getRank() != 2 || op.getAxis() != 1)
@@ -613,8 +698,19 @@ private:
       return;
     }
     if (isa<TakeOp, SortOp>(op)) {
-      if (RankedTensorType type = getTile(op->getOperand(0)))
+      RankedTensorType type = getTile(op->getOperand(0));
+      bool isScalar = isa<TakeOp>(op) && !getTile(op->getResult(0));
+      if (isScalar && multiplies)
+        add(SharedTile::Use::Scalar, op, 0);
+      // One shuffle where a warp holds the vector.
+      constexpr int64_t warpThreads = 32;
+      if (type && (!isScalar || type.getRank() > 1 ||
+                   type.getNumElements() > int64_t(shape.vector) * warpThreads))
         add(SharedTile::Use::Exchange, op, getBytes(type));
+      return;
+    }
+    if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+      addConcat(concat);
       return;
     }
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
@@ -649,6 +745,7 @@ private:
   }
 
   static constexpr int64_t arrivalBytes = 16;
+  static constexpr int64_t swizzledBits = 32 * 8; ///< of a row, by the narrowest swizzle
 
   KernelOp kernel;
   const gpu::KernelShape &shape;
@@ -660,10 +757,17 @@ private:
   llvm::DenseSet<Value> results;                     // looked up only
   llvm::DenseMap<size_t, size_t> loads; ///< places of tiles, by what finds them; looked up only
   llvm::DenseSet<Value> parts;          // of tiles; looked up only
+  llvm::DenseMap<Operation *, Operation *> joined; // products; looked up only
   bool multiplies = false;
 };
 
 } // namespace
+
+Value getRenamed(Value value) {
+  while (isRenaming(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
 
 SharedTiles collectSharedTiles(KernelOp kernel, const gpu::KernelShape &shape) {
   return Collector(kernel, shape).run();

@@ -21,6 +21,7 @@ struct OperandPlace {
       false; ///< registers may hold it: it is the product's first, as instructions have it
   bool isHeld = false;         ///< threads compute it where wgmma reads it, in registers
   int64_t rows = 0, depth = 0; ///< of the first operand, in powers of two
+  int64_t columns = 0;         ///< of the product
 };
 
 struct SharedTile {
@@ -34,21 +35,29 @@ struct SharedTile {
     Exchange,  ///< goes from the threads that hold it to others
     Reduction, ///< rows of a product's result are, of which warps may hold parts
     Columns,   ///< what is left of columns that are reduced, of which warps may hold parts
+    Shifted,   ///< goes between threads where some hold neighbours of shifted loads
+    Turned,    ///< a vector that goes between threads, as tiles want it along several axes
+    Scalar,    ///< a number that is loaded
     Slice,     ///< a tile from whose equal parts one is selected, which warps may hold
   };
   Use use;
   unsigned start = 0, end = 0; ///< operations of the kernel's body, in the order of the text
   unsigned firstUse = 0;       ///< the one that uses it first
-  int loop = -1;               ///< the innermost around it, by its place in `SharedTiles`; -1: none
-  int64_t bytes = 0;           ///< with extents that are powers of two
-  int64_t fetchedBytes = 0;    ///< of boxes of TMA
-  bool canFetch = false;       ///< contracts allow TMA to move it
-  bool canCopy = true;         ///< pieces of it lie together in memory, as cp.async wants them
+  unsigned joinedUse = 0;      ///< the same where products of one tile are joined, of so many rows
+  int64_t joinedRows = 0;
+  int loop = -1;            ///< the innermost around it, by its place in `SharedTiles`; -1: none
+  int64_t bytes = 0;        ///< with extents that are powers of two
+  int64_t fetchedBytes = 0; ///< of boxes of TMA
+  bool canFetch = false;    ///< contracts allow TMA to move it
+  bool canCopy = true;      ///< pieces of it lie together in memory, as cp.async wants them
+  bool isSwizzled = true;   ///< its rows are, in shared memory: as long as the narrowest swizzle
   bool isGathered = false;
+  bool isApart = false;          ///< of Exchange: by an operation of its own, one of several
+  bool isInWarps = false;        ///< of Turned: each warp has all of it, if it is short
   bool makesOperand = false;     ///< of a vector: an operand is computed from it
   OperandPlace operand = {};     ///< of Computed
-  int64_t inner = 1, extent = 1; ///< of Columns and Slice: elements between neighbours along the
-                                 ///< axis, and how many there are
+  int64_t inner = 1, extent = 1; ///< of Columns, Slice, Shifted and Turned: elements between
+                                 ///< neighbours along the axis, and how many there are
   int source = -1;               ///< of Computed: equal where one tile serves several products
 };
 

@@ -17,6 +17,11 @@ tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.num_warps = 
 
 // -----
 
+// expected-error @below {{expected 'tile_gpu.planned_bytes' to be an i64 that is not negative, found -1 : i64}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.planned_bytes = -1 : i64} grid { tile.yield } body { tile.return }
+
+// -----
+
 // expected-error @below {{expected 'tile_gpu.cluster' to be an i64 of at least 2, found 1}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.cluster = 1 : i64} grid { tile.yield } body { tile.return }
 
