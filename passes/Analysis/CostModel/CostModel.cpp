@@ -7,7 +7,7 @@
 //   arithmetic   programs of the fullest multiprocessor * time of its other operations
 //   chain        rounds of programs * time of a program alone: loads, waits, exchanges
 //
-//   time = (norm of power 3 of memory, L2 and the largest of the others) + launch
+//   time = (norm of power 3.5 of memory, L2 and the largest of the others) + launch
 #include "passes/Analysis/CostModel/CostModel.h"
 #include "passes/Analysis/CostModel/Estimator.h"
 #include "passes/TileGPU/PartCount.h"
@@ -39,7 +39,7 @@ constexpr double rereadPrice = 2.5; ///< of a byte that memory brings again for 
                                     ///< take 1079 us for 2.5 GB of softmax, and 829 to copy them;
                                     ///< 521 for 1.14 GB of RMS norm, and 380; 842 for 1.59, and 530
 constexpr double overlapPower =
-    3; ///< of the norm by which memory, L2 and what multiprocessors do overlap
+    3.5; ///< of the norm by which memory, L2 and what multiprocessors do overlap
 constexpr double pairLaunch = 0.4;     ///< microseconds more of a launch in clusters
 constexpr double pairRound = 0.3;      ///< of each program, whose slots several blocks release
 constexpr double pairWait = 1.10;      ///< of a program's chain: each block waits for the others
@@ -155,8 +155,7 @@ CostEstimate Estimator::run() {
   double perProcessor = share(std::floor(countProcessors())), rounds = share(slots);
   // A block alone does one after the other what its chain says; several fill each other's gaps, but
   // not all of them.
-  double tensor = std::max(perProcessor * program.tensor, countPrograms() * program.power),
-         arithmetic = perProcessor * program.arithmetic,
+  double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic,
          chain = rounds * program.chain - program.start; // that of the first is the launch's
   if (!llvm::any_of(work.loops, [](const LoopWork &loop) { return !loop.dots.empty(); }))
     arithmetic *= getWaitForResults(1);

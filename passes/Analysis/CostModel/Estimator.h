@@ -20,7 +20,6 @@ inline constexpr int64_t schedulers =
 /// Microseconds that a program takes of each part of its multiprocessor, and alone on it.
 struct ProgramTime {
   double tensor = 0, arithmetic = 0;
-  double power = 0; ///< of all tensor cores, at the rate that the power limit leaves them together
   double chain = 0;
   double start = 0; ///< of the chain, before the first tile of a block that copies ahead is there
 };
@@ -60,7 +59,6 @@ private:
     return asked;
   }
   double getSharingTime(double perProcessor) const;
-  double getPowerTime(const DotWork &dot) const;
   double getDotTime(const DotWork &dot, const LoopWork &loop) const;
   double getArithmeticTime(const LoopWork &loop) const;
   double getRepetition(const LoopWork &loop) const;

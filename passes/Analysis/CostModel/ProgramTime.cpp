@@ -61,7 +61,7 @@ ProgramTime Estimator::getProgramTime() const {
     double tensor = 0, filled = 0, received = 0, loaded = 0, stored = 0, mostKept = 0;
     double boxes = 0, storedBoxes = 0;
     for (const DotWork &dot : loop.dots)
-      tensor += getDotTime(dot, loop), time.power += getPowerTime(dot);
+      tensor += getDotTime(dot, loop);
     for (const AccessWork &access : loop.accesses) {
       boxes += access.feedsDot ? access.count * access.boxes : 0;
       storedBoxes += access.count * access.storedBoxes;

@@ -11,8 +11,7 @@ namespace tile::cost {
 
 // Constants that no data sheet has. Fitted to the times of bench/results/defaults.json;
 // docs/CostModel.md names the error that is left.
-constexpr double sustained = 0.73; ///< of the tensor cores' rate, under the power limit
-constexpr double unlimited = 0.8;  ///< of it, by wgmma on one multiprocessor while others are idle
+constexpr double sustained = 0.73;       ///< of the tensor cores' rate, under the power limit
 constexpr double sustainedVector = 0.68; ///< of the rate of f32 outside of tensor cores
 constexpr double crowding =
     0.05; ///< more time where instructions of wgmma have 128 columns, not 256
@@ -71,13 +70,6 @@ double getProductRate(const DotWork &dot, const TargetLimits &target) {
                                                  : target.tensor16;
 }
 
-/// Microseconds that all tensor cores take together for a program's product by wgmma: padding and
-/// waits take no power.
-double Estimator::getPowerTime(const DotWork &dot) const {
-  bool wgmma = dot.wgmma && resources.warps % warpsOfGroup == 0;
-  return wgmma ? dot.getOperations() / (getProductRate(dot, target) * sustained) * 1e-3 : 0;
-}
-
 /// Microseconds of one multiprocessor's tensor cores, or of its other units where they do not
 /// multiply the types.
 double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
@@ -90,7 +82,7 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
   }
   double rate = getProductRate(dot, target);
   bool wgmma = dot.wgmma && resources.warps % 4 == 0;
-  double efficiency = wgmma ? unlimited : sustained * (target.hasBulkCopies ? mmaSyncShare : 1.0);
+  double efficiency = sustained * (wgmma || !target.hasBulkCopies ? 1 : mmaSyncShare);
   // A product of 64 rows reads both operands from shared memory, 128 bytes a clock: narrow ones
   // wait for that.
   constexpr double fewColumns = 64;

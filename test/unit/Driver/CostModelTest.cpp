@@ -360,16 +360,6 @@ TEST_F(CostModel, NarrowProductsOfEightBitsWaitForSharedMemory) {
   EXPECT_GT(take("64", 64 * 64), 0.6 * take("128", 64 * 128));
 }
 
-// Half of the multiprocessors alone multiply faster than all, which power limits.
-TEST_F(CostModel, FewTensorCoresHaveThePowerOfAll) {
-  auto take = [&](int64_t rows) {
-    return estimate(product, {{"BM", "128"}, {"BN", "256"}, {"warps", "8"}},
-                    {{"M", rows}, {"N", 256 * 11}, {"K", 65536}})
-        .milliseconds;
-  };
-  EXPECT_GT(take(128 * 12), 1.15 * take(128 * 6));
-}
-
 // Rows of 8256 bytes begin at lines or in the middle of one, where a box takes half of two.
 TEST_F(CostModel, RowsThatBeginWithinALineTakeMoreOfTheCache) {
   auto move = [&](int64_t inner) {
