@@ -24,7 +24,7 @@ namespace tile::cost {
 // docs/CostModel.md names the error that is left.
 constexpr double sharingTime =
     1.7; ///< of a program that shares a split loop, beside the bytes of all their sums
-constexpr double sharingRate = 4.0e6; ///< bytes of sums a microsecond that all leave together
+constexpr double sharingRate = 5.0e6; ///< bytes of sums a microsecond that all leave together
 constexpr double roundTime = 0.6;     ///< of each time that the last one waits for some of them
 constexpr double meetingTime = 3.5;   ///< of a program that shares it as a block of a cluster
 constexpr double meetingRate = 25e3;  ///< bytes of its state a microsecond, there and back
