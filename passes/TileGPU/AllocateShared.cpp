@@ -116,13 +116,15 @@ static bool becomesPersistent(KernelOp kernel) {
   return kernel->hasAttr(persistentName) && !kernel->hasAttr(persistentGridName);
 }
 
-bool tile::gpu::keepsScratch(Operation *op) {
+/// True for scratch that no barrier guards between the trips of a loop around it.
+static bool keepsScratchInLoops(Operation *op) {
   constexpr int64_t small = 4096;
   auto convert = dyn_cast<ConvertLayoutOp>(op);
-  return convert && (isInLoop(op) || becomesPersistent(op->getParentOfType<KernelOp>())) &&
-         ((isWholeInWarps(convert) && convert.getSharedNeed().bytes <= small) ||
-          endsProgram(convert));
+  return convert && ((isWholeInWarps(convert) && convert.getSharedNeed().bytes <= small) ||
+                     endsProgram(convert));
 }
+
+bool tile::gpu::keepsScratch(Operation *op) { return isInLoop(op) && keepsScratchInLoops(op); }
 
 bool tile::gpu::isStoredOnce(Operation *op) { return isa<TmaStoreOp>(op) && !isInLoop(op); }
 
@@ -166,7 +168,7 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
     // way.
     if (need.use == SharedUse::Persistent)
       request.start = isStoredOnce(op) ? first[op] : 0, request.end = count;
-    if (keepsScratch(op)) {
+    if (keepsScratch(op) || (ring && becomesPersistent(kernel) && keepsScratchInLoops(op))) {
       Operation *loop = op->getParentOfType<LoopLikeOpInterface>();
       request.start = loop ? first[loop] : 0;
       request.end = loop ? lastInside[loop] : count;

@@ -572,8 +572,9 @@ private:
     return std::min(placeBlock(most), most);
   }
 
-  /// Each warp holds a short vector whole, and has bytes of its own to spread it, in a loop as long
-  /// as that lasts: the rule of keepsScratch() in AllocateShared.cpp.
+  /// Each warp holds a short vector whole, and has bytes of its own to spread it, in a loop, as
+  /// that of programs that follow each other, as long as that lasts: the rule of keepsScratch() in
+  /// AllocateShared.cpp.
   void addTurned(const SharedTile &tile, int64_t mostKept) {
     const GPULimits &limits = target.target->limits;
     bool isWhole = tile.extent <= tile.inner * limits.warpThreads;
@@ -583,9 +584,15 @@ private:
     if (!isWhole)
       return;
     int64_t bytes = int64_t(alignTo(uint64_t(tile.bytes), line)) * found.warps;
-    bool keeps = tile.loop >= 0 && bytes <= mostKept;
-    add(bytes, keeps ? shared.loops[tile.loop].start : tile.start,
-        keeps ? shared.loops[tile.loop].end : tile.end, line);
+    bool endsProgram = tile.loop < 0 && persistent && found.bulkCopies;
+    if (bytes > mostKept && !endsProgram)
+      add(bytes, tile.start, tile.end, line);
+    else if (tile.loop >= 0)
+      add(bytes, shared.loops[tile.loop].start, shared.loops[tile.loop].end, line);
+    else if (persistent)
+      addPersistent(bytes, 0, shared.operations);
+    else
+      add(bytes, tile.start, tile.end, line);
   }
 
   void finish() {
