@@ -452,7 +452,8 @@ def TileGPULoadEarly : Pass<"tile-gpu-load-early", "::mlir::ModuleOp"> {
   let description = [{
     ptxas moves no load ahead of a branch, and loads with `tile_gpu.vector_if` have one. Those of
     memory that nothing writes move to the beginning of the operations around them that work on a
-    thread's own registers, with what says where they load, if a thread has registers for them.
+    thread's own registers, with what says where they load, where arithmetic stands between three or
+    more of them and a thread has registers for all.
     ```mlir
     %a = tile.load %x[%n] {tile_gpu.vector_if = 8} …
     %b = math.exp %a

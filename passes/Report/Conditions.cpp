@@ -76,7 +76,7 @@ static constexpr PassCondition conditions[] = {
      "loads one position beside each other, of memory that nothing writes"},
     {"tile-gpu-vectorize-accesses", true, "loads and stores of neighbours that lie together"},
     {"tile-gpu-load-early", true,
-     "loads that choose their width at run time, with arithmetic between them"},
+     "three loads or more that choose their width at run time, with arithmetic between them"},
     {"tile-gpu-store-in-parts", false,
      "stores that need tiles of memory, where a kernel is compiled again because it spills"},
 };

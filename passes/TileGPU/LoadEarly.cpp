@@ -13,6 +13,7 @@
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/DotSelection.h"
 
+#include "mlir/Interfaces/CastInterfaces.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/ADT/SetVector.h"
@@ -40,8 +41,14 @@ bool branches(Operation *op) {
 
 /// True for what works on a thread's own registers: neither memory nor other threads see when.
 bool isPrivate(Operation *op) {
-  return isPure(op) && op->getNumRegions() == 0 && !isa<ReduceOp, ArgReduceOp>(op) &&
-         getSharedNeed(op).use == SharedUse::None;
+  return isPure(op) && op->getNumRegions() == 0 && op->getNumResults() > 0 &&
+         !isa<ReduceOp, ArgReduceOp>(op) && getSharedNeed(op).use == SharedUse::None;
+}
+
+/// True for arithmetic on elements, beside which a cast is nothing.
+bool computes(Operation *op) {
+  return isa<RankedTensorType>(op->getResult(0).getType()) && !isa<CastOpInterface>(op) &&
+         OpTrait::hasElementwiseMappableTraits(op);
 }
 
 /// Registers of 32 bits that a thread holds of a tile.
@@ -62,14 +69,18 @@ void moveLoads(ArrayRef<Operation *> run) {
         self(self, source);
     moved.insert(op);
   };
-  int64_t registers = 0, loads = 0;
+  int64_t registers = 0, waits = 0;
+  bool waited = false; // since the last load
   for (Operation *op : run)
     if (branches(op)) {
       collect(collect, op);
+      waits += waited && registers > 0;
+      waited = false;
       registers += countRegisters(op->getResult(0).getType());
-      ++loads;
+    } else {
+      waited |= computes(op);
     }
-  if (loads <= 1)
+  if (waits <= 1)
     return;
   if (registers > mostRegisters) {
     declined(run.front()) << "a thread would hold " + std::to_string(registers) +
