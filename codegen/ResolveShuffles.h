@@ -18,7 +18,7 @@ namespace tile {
 /// nobody needs any more go.
 struct ResolveShufflesPass : llvm::PassInfoMixin<ResolveShufflesPass> {
   enum class Cuts { ExtensionsOfHalf, All };
-  explicit ResolveShufflesPass(Cuts cuts) : cuts(cuts) {}
+  explicit ResolveShufflesPass(Cuts cuts = Cuts::All) : cuts(cuts) {}
 
   llvm::PreservedAnalyses run(llvm::Function &function, llvm::FunctionAnalysisManager &analyses);
 
