@@ -131,13 +131,6 @@ private:
 
 } // namespace
 
-static int64_t countRegisters(RankedTensorType type) {
-  constexpr int64_t word = 32;
-  return llvm::divideCeil(int64_t(getLayout(type).getNumRegisters()) *
-                              int64_t(getElementBits(type.getElementType())),
-                          word);
-}
-
 /// Finds what the trip computes from the product. Empty, or why that cannot be done in parts.
 static std::string findUsers(Cut &cut) {
   WgmmaOp product = cut.product;

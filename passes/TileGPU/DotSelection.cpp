@@ -24,6 +24,12 @@ unsigned tile::gpu::getElementBits(Type type) {
   return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
 }
 
+int64_t tile::gpu::countRegisters(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  int64_t count = tile ? getLayout(tile).getNumRegisters() : 1;
+  return llvm::divideCeil(count * getElementBits(getElementTypeOrSelf(type)), 32);
+}
+
 static bool isFloat8(Type type) { return isa<Float8E4M3FNType, Float8E5M2Type>(type); }
 
 /// The tensor cores' type for an operand's element; none where this compiler does not lower it to

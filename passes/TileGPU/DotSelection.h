@@ -26,6 +26,9 @@ struct KernelShape {
 /// Bits that an element takes in memory; two integers of 4 bits share a byte.
 unsigned getElementBits(mlir::Type type);
 
+/// Registers of 32 bits that a thread holds of a tile with a layout; of a number its own.
+int64_t countRegisters(mlir::Type type);
+
 /// Vector width, warps and target of a kernel: warps as it asks for, else what gives each thread a
 /// moderate share of the largest tile. `target` is null for the CPU.
 KernelShape chooseShape(KernelOp kernel, const GPUTarget *target);

@@ -51,13 +51,6 @@ bool computes(Operation *op) {
          OpTrait::hasElementwiseMappableTraits(op);
 }
 
-/// Registers of 32 bits that a thread holds of a tile.
-int64_t countRegisters(Type type) {
-  auto tile = dyn_cast<RankedTensorType>(type);
-  int64_t count = tile ? getLayout(tile).getNumRegisters() : 1;
-  return llvm::divideCeil(count * getElementBits(getElementTypeOrSelf(type)), 32);
-}
-
 /// Moves the loads of a run of operations to its beginning, with what says where they load.
 void moveLoads(ArrayRef<Operation *> run) {
   llvm::SetVector<Operation *> moved; // what loads need comes before them

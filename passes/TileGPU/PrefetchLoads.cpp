@@ -218,13 +218,6 @@ static bool needsTrip(scf::ForOp loop, LoadOp load) {
   return false;
 }
 
-/// Registers of 32 bits that a thread holds.
-static int64_t countRegisters(Type type) {
-  auto tile = dyn_cast<RankedTensorType>(type);
-  int64_t count = tile ? getLayout(tile).getNumRegisters() : 1;
-  return llvm::divideCeil(count * getElementBits(getElementTypeOrSelf(type)), 32);
-}
-
 /// Bytes of the elements that a block holds once.
 static int64_t countBytes(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
