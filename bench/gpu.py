@@ -44,12 +44,13 @@ def parse(arguments):
     )
     parser.add_argument(
         "--set",
-        choices=("tuned", "models", "drawn", "all"),
+        choices=("tuned", "models", "drawn", "older", "all"),
         default="tuned",
         help=(
             "tuned: few shapes, our best variants and Triton's; models: many shapes of models, our"
-            " defaults and the strongest peers; drawn: the same with shapes drawn at random; all:"
-            " the first two (tuned)"
+            " defaults and the strongest peers; drawn: the same with shapes drawn at random; older:"
+            " code for sm_80 on a newer card, beside the same sources for the card itself; all: the"
+            " first two (tuned)"
         ),
     )
     parser.add_argument("--seed", type=int, default=0, help="of --set drawn (0)")
@@ -121,7 +122,7 @@ def parse(arguments):
         metavar="DIR",
         help="look here for .tile files first",
     )
-    parser.add_argument("--target", default="sm_90a", help="what tilec compiles for (sm_90a)")
+    parser.add_argument("--target", help="what tilec compiles for (sm_90a; with --set older sm_80)")
     parser.add_argument(
         "--gpu",
         metavar="CARD",
@@ -175,7 +176,7 @@ def parse(arguments):
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--warm", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    options.untuned = options.set in ("models", "drawn")
+    options.untuned = options.set in ("models", "drawn", "older")
     options.rounds = options.rounds or (5 if options.quick else 7 if options.untuned else 9)
     options.jobs = options.jobs or len(os.sched_getaffinity(0))
     name = f"{options.set}.json" if options.untuned else "gpu.json"
@@ -185,6 +186,9 @@ def parse(arguments):
     options.who = [name for name in options.who.split(",") if name]
     if options.against:
         options.who = ["tile", "against"]
+    older = options.set == "older"
+    options.target = options.target or ("sm_80" if older else "sm_90a")
+    options.ptx = options.ptx or older
     return options
 
 
@@ -221,7 +225,7 @@ def select(options):
 def prepare(options):
     """Tells our side what the options say."""
     from gpu import pack
-    from gpu.ours import Release, Settings, parseVariants
+    from gpu.ours import Native, Release, Settings, parseVariants
 
     pack.prepare()
     Settings.target = options.target
@@ -232,6 +236,8 @@ def prepare(options):
         parseVariants(options.variants) if options.variants else [{}] if options.against else None
     )
     Settings.against = Release(options.against) if options.against else None
+    if options.set == "older" and not Settings.against:
+        Settings.against = Native("sm_90a")
 
 
 class State:
@@ -495,8 +501,10 @@ def show(options):
                 + "".join(f"; {bar.ratio} of {bar.label}" for bar in item.bars)
             )
         return 0
-    from gpu import contest, offline
+    from gpu import contest, lib, offline
 
+    if not lib.torch:
+        sys.exit("gpu.py: --dry-run needs PyTorch (pip install torch); --list does not")
     offline.hopper()
     begin = time.time()
     run = contest.Contest(options, None, {})

@@ -1,8 +1,8 @@
 """Kernels by hand in CUDA C++ from the folder that TILE_BLUEPRINTS names: what a person reached on
 the same work. They serve measuring alone and take part only if --who names them (`blueprint`).
 
-A file FOLDER/NAME.cu is compiled by nvcc for sm_90a when it is first wanted, and kept in a
-temporary folder by its contents.
+A file FOLDER/NAME.cu is compiled by nvcc for sm_90a when it is first wanted (a kernel for an older
+GPU to that GPU's PTX first), and kept in a temporary folder by its contents.
 """
 
 import ctypes
@@ -18,6 +18,7 @@ from .pack import Missing
 
 MAP_BYTES, MAP_ALIGN = 128, 64  # of a CUtensorMap
 BF16, PROMOTE_256, SWIZZLE_128 = 9, 3, 3  # of CUtensorMapDataType, ...L2promotion, ...Swizzle
+HOPPER, AMPERE = ("compute_90a", "sm_90a"), ("compute_80", "sm_90")  # PTX, machine code
 SHARED_LIMIT = 8  # CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
 
@@ -32,8 +33,10 @@ def _check(result, what):
         raise RuntimeError(f"{what}: CUDA's driver returned {result}")
 
 
-def cubin(name):
-    """The path of the cubin of TILE_BLUEPRINTS/`name`.cu; needs nvcc, but no GPU."""
+def cubin(name, arch=HOPPER):
+    """The path of the cubin of TILE_BLUEPRINTS/`name`.cu; needs nvcc, but no GPU. arch: whose PTX
+    and whose machine code.
+    """
     folder = os.environ.get("TILE_BLUEPRINTS")
     if not folder:
         raise Missing("TILE_BLUEPRINTS names no folder of kernels by hand")
@@ -49,10 +52,8 @@ def cubin(name):
     if not os.path.exists(path):
         with tempfile.TemporaryDirectory() as made:
             out = os.path.join(made, "a.cubin")
-            arch = "-gencode=arch=compute_90a,code=sm_90a"
-            subprocess.run(
-                ["nvcc", "-O3", "-std=c++17", arch, "-cubin", "-o", out, source], check=True
-            )
+            line = ["nvcc", "-O3", "-std=c++17", "-gencode=arch={},code={}".format(*arch)]
+            subprocess.run([*line, "-cubin", "-o", out, source], check=True)
             os.replace(out, path)
     return path
 
@@ -64,11 +65,13 @@ def _module(path):
     return module
 
 
-def function(name, symbol, shared):
+def function(name, symbol, shared, arch=HOPPER):
     """The kernel `symbol` of `name`.cu, with `shared` bytes of shared memory for a launch."""
     found = ctypes.c_void_p()
     _check(
-        _driver().cuModuleGetFunction(ctypes.byref(found), _module(cubin(name)), symbol.encode()),
+        _driver().cuModuleGetFunction(
+            ctypes.byref(found), _module(cubin(name, arch)), symbol.encode()
+        ),
         symbol,
     )
     _check(_driver().cuFuncSetAttribute(found, SHARED_LIMIT, shared), symbol)
@@ -124,6 +127,8 @@ def launcher(kernel, grid, threads, shared, arguments):
     return call
 
 
-def contender(name, build, variant):
+def contender(name, build, variant, arch=HOPPER):
     """One kernel of `name`.cu: build(data) as of any contender."""
-    return Contender("blueprint", build, variant, compile=lambda data: cubin(name), optional=True)
+    return Contender(
+        "blueprint", build, variant, compile=lambda data: cubin(name, arch), optional=True
+    )

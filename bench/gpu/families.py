@@ -15,20 +15,26 @@ from . import (
 )
 
 SETS = ("tuned", "models")
-DRAWN = "drawn"
+DRAWN, OLDER = "drawn", "older"
 _made = {}
 
 
 def items(name="tuned", seed=0, count=60):
     """Every item of a set, made once: "tuned" has a few shapes, with the best of many variants of
     ours and of Triton's; "models" many, with our defaults beside the strongest peers; "drawn" the
-    same for `count` shapes that `seed` draws at random.
+    same for `count` shapes that `seed` draws at random; "older" what code for an older GPU reaches.
     """
     if name == DRAWN:
         return _drawn(seed, count)
     if name not in _made:
-        _made[name] = _models() if name == "models" else _tuned()
+        _made[name] = {"models": _models, OLDER: _older}.get(name, _tuned)()
     return _made[name]
+
+
+def _older():
+    from .models import older
+
+    return older.items()
 
 
 def _models():

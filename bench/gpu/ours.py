@@ -37,7 +37,7 @@ class Settings:
         if os.path.isdir(path)
     ]
     variants = None  # instead of those that the items name
-    against = None  # a Release, whose kernels take part too
+    against = None  # a Release or Native, whose kernels take part too
     lock = threading.Lock()
 
 
@@ -45,6 +45,8 @@ class Release:
     """An unpacked release of another version: its compiler, its examples and its Python module take
     part as "against".
     """
+
+    who = "against"
 
     def __init__(self, home):
         self.home = os.path.abspath(home)
@@ -54,6 +56,14 @@ class Release:
         for path in (self.tilec, *self.examples, moduleFolder(self.home)):
             if not os.path.exists(path):
                 sys.exit(f"gpu.py: --against takes an unpacked release, but '{path}' is missing")
+
+    @property
+    def target(self):
+        return Settings.target
+
+    @property
+    def format(self):
+        return Settings.format
 
     def load(self, path):
         """The binary, loaded by the release's own runtime."""
@@ -87,6 +97,22 @@ class Release:
         finally:
             for name, value in before.items():
                 os.environ.pop(name, None) if value is None else os.environ.__setitem__(name, value)
+
+
+class Native:
+    """The same sources by the same compiler, for the card itself: what code for an older GPU, which
+    --target names, is measured beside. They take part as "native".
+    """
+
+    who, home, tilec, examples, format = "native", "native", TILEC, None, "cubin"
+
+    def __init__(self, target):
+        self.target = target
+
+    def load(self, path):
+        import tile_compiler as tile
+
+        return tile.load(path)
 
 
 def source(name, examples=None):
@@ -251,7 +277,7 @@ class Binary:
             Settings.folder, f"{self.name}-{hashlib.sha1(key.encode()).hexdigest()[:12]}"
         )
         binary, notes = (
-            os.path.join(folder, f"{self.name}.{Settings.format}"),
+            os.path.join(folder, f"{self.name}.{(self.release or Settings).format}"),
             os.path.join(folder, "notes.json"),
         )
         if os.path.exists(notes):  # a process before this one has made it
@@ -274,7 +300,7 @@ class Binary:
             "--kernel",
             self.kernel,
             "--target",
-            Settings.target,
+            (self.release or Settings).target,
             "--color",
             "never",
             "-o",
@@ -383,7 +409,7 @@ def tiles(name, variants, arguments, outputs, kernel=None, fixed=None, who="tile
                     describe(choice, {}),
                     arguments,
                     outputs,
-                    "against",
+                    Settings.against.who,
                     work,
                     Settings.against,
                 )

@@ -25,12 +25,13 @@ class Part:
 
 
 def defaults(parts, outputs, variant="", view=None):
-    """Ours, and with --against the release's: a list of contenders. parts: launches in their order;
-    outputs(data): results by name; view(data, outputs): what of them is compared.
+    """Ours, and what --against or --set older adds: a list of contenders. parts: launches in their
+    order; outputs(data): results by name; view(data, outputs): what of them is compared.
     """
     found = [_contender("tile", parts, outputs, variant, view, None)]
     if Settings.against:
-        found.append(_contender("against", parts, outputs, variant, view, Settings.against))
+        other = Settings.against
+        found.append(_contender(other.who, parts, outputs, variant, view, other))
     return found
 
 
