@@ -142,13 +142,14 @@ Number invertSum(Number x, Machine machine) {
 }
 
 /// tanh of f32 with one ex2.approx: near 0 a polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1), whose
-/// sum is at least 4.3. Both are computed, and no branch is taken.
+/// sum is at least 4.3. Both are computed, and no branch is taken. The sign is x's in the end: of
+/// -0 the polynomial is +0.
 static Number tanhByExp2(Number x) {
   Number square = x * x;
   Number near = fma(x * square, polynomial(square, tanhTail32), x);
   Number power = approximate<LLVM::Exp2Op>(absolute(x) * (2 * log2eParts32[0]));
   Number far = fma(approximateReciprocal(power + 1.0), x.like(-2.0), x.like(1.0));
-  return select(less(absolute(x), 0.6), near, copySign(far, x));
+  return copySign(select(less(absolute(x), 0.6), near, far), x);
 }
 
 Number expandTanh(Number x, Machine machine) {

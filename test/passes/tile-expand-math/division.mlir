@@ -165,15 +165,15 @@ func.func @left(%x: vector<4xf32>, %y: vector<4xf32>, %s: f32, %large: vector<32
   return %0, %1, %2, %3, %other : vector<4xf32>, f32, vector<32xf32>, vector<4xf32>, i32
 }
 
-// tanh of f32 is 1 - 2 / (exp(2|x|) + 1) with an approximate reciprocal, and a polynomial near 0: no
-// branch, for numbers alone neither.
+// tanh of f32 is 1 - 2 / (exp(2|x|) + 1) with an approximate reciprocal, and a polynomial near 0,
+// with the argument's sign, also that of -0: no branch, for numbers alone neither.
 // CHECK-LABEL: func.func @tanh
 // GPU-NOT: arith.divf
 // GPU: llvm.intr.exp2
 // GPU: %[[SUM:.*]] = arith.addf {{.*}} : vector<4xf32>
 // GPU-COUNT-4: nvvm.rcp.approx.ftz.f
-// GPU: math.copysign
-// GPU: arith.select {{.*}} : vector<4xi1>, vector<4xf32>
+// GPU: %[[SIZE:.*]] = arith.select {{.*}} : vector<4xi1>, vector<4xf32>
+// GPU: math.copysign %[[SIZE]]
 // GPU: nvvm.rcp.approx.ftz.f
 // GPU-NOT: {{arith.divf|scf.if}}
 // CPU-COUNT-2: arith.divf
