@@ -1,10 +1,11 @@
 """Kernels as people write them: a grid of tiles, loops of products that may be split, rows in one
-block or in several loops, stencils, online softmax. Passes that look for a whole kernel's form see
-little of it in statements that are drawn one by one. Every sum is exact: of small whole numbers, or
-of powers of two of few bits.
+block or in several loops, loops that collect sums and extremes, stencils, online softmax. Passes
+that look for a whole kernel's form see little of it in statements that are drawn one by one. Every
+sum is exact: of small whole numbers, or of powers of two of few bits.
 """
 
 from attention import Attention
+from collected import Collected
 from formats import isFloat
 from generate import Generator
 from leaves import const, name, plain
@@ -14,7 +15,7 @@ from program import Access, Node, Statement, Tensor
 from statements import Kernel
 
 
-class Tiled(Products, Attention, Generator):
+class Tiled(Products, Attention, Collected, Generator):
     """A kernel of a seed: `program`."""
 
     def __init__(self, seed, size=1.0):
@@ -22,6 +23,7 @@ class Tiled(Products, Attention, Generator):
         self.seed, self.body = seed, self.program.body
         self.isExact = False  # keeps to IEEE's rounding
         forms = [self.product] * 4 + [self.rows] * 2 + [self.stencil, self.softmax, self.gradients]
+        forms += [self.collected] * 2
         self.random.choice(forms)()
         self.limit()
 
