@@ -4,6 +4,7 @@
 //                                   |                      --repro, with TILE_REPEATING set, so
 //                                   v                      that a crash in it repeats nothing
 //                              exit code 70 (exitInternal)
+//   out of memory --> a message, exit code 2 (exitCall)
 //
 // Everything on this way may run in a signal handler, on a stack of 64 KiB: no allocation, no lock,
 // no stream.
@@ -141,6 +142,13 @@ static void onFatalError(void *, const char *reason, bool) {
   _exit(exitInternal);
 }
 
+/// No mistake of the compiler: the machine, or a limit of the user's, has no more memory.
+static void onOutOfMemory(void *, const char *, bool) {
+  print("tilec: error: out of memory\n");
+  llvm::sys::RunInterruptHandlers();
+  _exit(exitCall);
+}
+
 void installCrashHandlers() {
   // LLVM's handlers first: they remove temporary files when an interrupt ends the process. Ours
   // take the place of those for faults.
@@ -157,6 +165,8 @@ void installCrashHandlers() {
   for (int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS})
     sigaction(signal, &action, nullptr);
   llvm::install_fatal_error_handler(onFatalError);
+  llvm::install_bad_alloc_error_handler(onOutOfMemory);
+  llvm::install_out_of_memory_new_handler();
   std::set_terminate([] {
     reportCrash("unhandled exception");
     _exit(exitInternal);

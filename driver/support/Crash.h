@@ -24,7 +24,7 @@ bool repeatCall();
 extern const char *const repeatingVariable;
 
 /// From now on fatal errors of LLVM, failed assertions, bad accesses and unhandled exceptions end
-/// in the banner and exit code 70.
+/// in the banner and exit code 70, and a lack of memory in a message and exit code 2.
 void installCrashHandlers();
 
 } // namespace tile
