@@ -49,10 +49,9 @@ def advise(name, tensor, params):
         return f"convert '{name}', which is {tensor.dtype}, to {' or '.join(expected)}"
     ranks = list(dict.fromkeys(len(param["dims"]) for param in params))
     if len(tensor.shape) not in ranks:
-        return (
-            f"reshape '{name}', which has {len(tensor.shape)} dimensions, to"
-            f" {' or '.join(map(str, ranks))}"
-        )
+        rank = len(tensor.shape)
+        has = f"{rank} dimension{'' if rank == 1 else 's'}"
+        return f"reshape '{name}', which has {has}, to {' or '.join(map(str, ranks))}"
     return ""
 
 

@@ -187,7 +187,7 @@ class Compile(unittest.TestCase):
         self.assertIn("scale[T = f16](x: in f16[M, N], y: out f16[M, N], a: f16)", str(text))
         self.assertIn("\nconvert 'x', which is f64, to f16 or f32", str(text))
         text = self.raises(tile.Error, "no instance takes", lambda: scale(self.x[0], 1.0))
-        self.assertTrue(str(text).endswith("\nreshape 'x', which has 1 dimensions, to 2"), text)
+        self.assertTrue(str(text).endswith("\nreshape 'x', which has 1 dimension, to 2"), text)
         self.raises(
             TypeError,
             "'x' is of type '<c8', which is no dtype of tile; convert it to what the kernel takes,"
