@@ -1,6 +1,6 @@
-"""Loops that collect sums, extremes, positions and counts of rows or columns: some carry sums alone,
-some are left by what they have collected, some stand in another loop. Every sum is of small whole
-numbers; sigmoids and tanh are of numbers at which they are 0, 1/2 and 1 to the bit.
+"""Loops that collect sums, extremes, positions and counts of rows or columns: some carry sums
+alone, some are left by what they have collected, some stand in another loop. Every sum is of small
+whole numbers; sigmoids and tanh are of numbers at which they are 0, 1/2 and 1 to the bit.
 """
 
 import numpy as np
