@@ -7,7 +7,7 @@ CASES = [
     Case("B=4 M=32 N=32 K=32", T="f16"),
     Case("B=7 M=33 N=29 K=65", T="bf16"),
     Case("B=13 M=5 N=97 K=128", T="f32"),
-    Case("B=65535 M=1 N=2 K=3", T="f16"),
+    Case("B=65535 M=1 N=2 K=3", T="f16", BM=16, BN=16, BK=16),
     Case("B=5 M=128 N=64 K=80", T="f16", BZ=1, BM=64, BN=64),
     Case("B=3 M=200 N=136 K=72", T="bf16", BZ=1, BM=128, BN=128, BK=64),
     Case("B=6 M=16 N=8 K=200", T="bf16", BZ=8, BM=16, BN=8, BK=64),
