@@ -17,6 +17,7 @@ import numpy as np
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TYPESTR = {"bf16": "<V2", "f8e4m3": "|V1", "f8e5m2": "|V1"}
 LIBRARY = os.environ.get("TILE_LIBCUDA") or "libcuda.so.1"
+GUARD = 512  # bytes on either side of a tensor on a card
 SECONDS = 20  # a kernel that takes longer hangs
 
 
@@ -33,24 +34,29 @@ class Broken(Exception):
 
 
 class Array:
-    """Device memory of a NumPy array, as the launcher takes it."""
+    """Device memory of a NumPy array, as the launcher takes it, `offset` elements behind where an
+    allocation begins. Bytes around it tell of stores there; the emulated device does so by itself,
+    and of loads too, where an allocation has nothing else.
+    """
 
-    def __init__(self, driver, values, dtype):
-        self.driver, self.values, self.pointer = (
-            driver,
-            np.array(values, order="C"),
-            ctypes.c_uint64(),
-        )  # 0-d stays so
-        driver.call(
-            "cuMemAlloc_v2", ctypes.byref(self.pointer), ctypes.c_size_t(max(self.values.nbytes, 1))
-        )
-        if self.values.nbytes:
+    def __init__(self, driver, values, dtype, offset=0):
+        self.driver, self.values = driver, np.array(values, order="C")  # 0-d stays so
+        around = 0 if "TILE_LIBCUDA" in os.environ else GUARD
+        self.ahead = around + offset * self.values.itemsize
+        self.stored = np.full(self.ahead + self.values.nbytes + around, 0xA5, np.uint8)
+        inner = self.stored[self.ahead : self.ahead + self.values.nbytes]
+        inner[:] = np.frombuffer(self.values.tobytes(), np.uint8)
+        self.memory = ctypes.c_uint64()
+        size = max(self.stored.nbytes, 1)
+        driver.call("cuMemAlloc_v2", ctypes.byref(self.memory), ctypes.c_size_t(size))
+        if self.stored.nbytes:
             driver.call(
                 "cuMemcpyHtoD_v2",
-                self.pointer,
-                ctypes.c_void_p(self.values.ctypes.data),
-                ctypes.c_size_t(self.values.nbytes),
+                self.memory,
+                ctypes.c_void_p(self.stored.ctypes.data),
+                ctypes.c_size_t(self.stored.nbytes),
             )
+        self.pointer = ctypes.c_uint64(self.memory.value + self.ahead)
         self.__cuda_array_interface__ = {
             "shape": self.values.shape,
             "typestr": TYPESTR.get(dtype, self.values.dtype.str),
@@ -60,17 +66,26 @@ class Array:
         }
 
     def read(self):
-        if self.values.nbytes:
-            self.driver.call(
-                "cuMemcpyDtoH_v2",
-                ctypes.c_void_p(self.values.ctypes.data),
-                self.pointer,
-                ctypes.c_size_t(self.values.nbytes),
-            )
-        return self.values
+        """What the device has left; an error where something is stored around it."""
+        if not self.stored.nbytes:
+            return self.values
+        self.driver.call(
+            "cuMemcpyDtoH_v2",
+            ctypes.c_void_p(self.stored.ctypes.data),
+            self.memory,
+            ctypes.c_size_t(self.stored.nbytes),
+        )
+        end = self.ahead + self.values.nbytes
+        outside = np.flatnonzero(
+            np.concatenate([self.stored[: self.ahead], self.stored[end:]]) != 0xA5
+        )
+        if outside.size:
+            raise RuntimeError(f"{outside.size} bytes around a tensor were stored to")
+        inner = self.stored[self.ahead : end].tobytes()
+        return np.frombuffer(inner, self.values.dtype).reshape(self.values.shape)
 
     def free(self):
-        self.driver.call("cuMemFree_v2", self.pointer)
+        self.driver.call("cuMemFree_v2", self.memory)
 
 
 class Driver:
@@ -127,7 +142,7 @@ class Driver:
 
     def run(self, tilec, source, level, arguments, outputs):
         """{name: what the kernel writes}. `arguments`: {name: (stored values, dtype) or a number}
-        in order.
+        in order; behind the dtype how many elements lie ahead of a tensor.
         """
         image = f"{source}.{level}." + ("cubin" if self.assembles else "ptx")
         done = subprocess.run(

@@ -56,6 +56,7 @@ class Tensor:
             strides,
         )
         self.small = False  # holds whole numbers from -2 to 2
+        self.offset = 0  # elements of an allocation ahead of it
 
 
 class Program:

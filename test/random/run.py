@@ -65,7 +65,9 @@ def launched(program, arrays, tilec, source, level):
     """Of the GPU, from this process."""
     global driver
     driver = driver or gpu.Driver(os.path.dirname(os.path.dirname(os.path.abspath(tilec))))
-    arguments = {t.name: (store(arrays[t.name], t.dtype), t.dtype) for t in program.tensors}
+    arguments = {
+        t.name: (store(arrays[t.name], t.dtype), t.dtype, t.offset) for t in program.tensors
+    }
     arguments.update((name, value) for name, (_, value) in program.scalars.items())
     try:
         return driver.run(

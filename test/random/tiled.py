@@ -6,7 +6,7 @@ sum is exact: of small whole numbers, or of powers of two of few bits.
 
 from attention import Attention
 from collected import Collected
-from formats import isFloat
+from formats import BITS, isFloat
 from generate import Generator
 from leaves import const, name, plain
 from nodes import binary, call, cast, column, reduced
@@ -44,6 +44,10 @@ class Tiled(Products, Attention, Collected, Generator):
         made = Tensor(self.fresh("x"), access, dtype, [str(d) for d in dims], strides)
         made.small = small
         self.program.tensors.append(made)
+        if self.chance(0.06):  # begins between the places of vectors
+            made.offset = self.random.choice([1, 2, 3, 4])
+            align = min(16, (made.offset & -made.offset) * BITS[dtype] // 8)
+            self.program.contracts.append(f"align({made.name}, {align})")
         return made
 
     def load(self, tensor, *parts):
