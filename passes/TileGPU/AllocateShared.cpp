@@ -166,9 +166,10 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
     Request request(op, need, fetch ? 0 : first[op], first[op]);
     // Alive throughout: rings and staging memory are touched by other warps, or by copies under
     // way.
+    bool willRepeat = ring && becomesPersistent(kernel);
     if (need.use == SharedUse::Persistent)
-      request.start = isStoredOnce(op) ? first[op] : 0, request.end = count;
-    if (keepsScratch(op) || (ring && becomesPersistent(kernel) && keepsScratchInLoops(op))) {
+      request.start = isStoredOnce(op) && !willRepeat ? first[op] : 0, request.end = count;
+    if (keepsScratch(op) || (willRepeat && keepsScratchInLoops(op))) {
       Operation *loop = op->getParentOfType<LoopLikeOpInterface>();
       request.start = loop ? first[loop] : 0;
       request.end = loop ? lastInside[loop] : count;
