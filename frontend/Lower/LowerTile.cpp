@@ -93,7 +93,8 @@ SemValue TileCalls::callShape(const Builtin &builtin, std::vector<Arg> &args, Ra
   if (name == "zeros" || name == "full") {
     if (!args[0].value.isDtype()) {
       here.error(diag::wrongOperand, args[0].range, ("the first argument of '" + name + "'").str(),
-                 "a dtype", describe(args[0].value));
+                 "a dtype", describe(args[0].value))
+          .note("write it as in `" + usageOf(name) + "`");
       return SemValue::error();
     }
     std::optional<SmallVector<int64_t>> shape = evalShape(args[1]);

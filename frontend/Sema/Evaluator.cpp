@@ -290,7 +290,8 @@ std::optional<int64_t> Evaluator::constInt(const SemValue &value, Range range, c
     DiagnosticBuilder report = here.error(diag::notConstant, range, what.str(), describe(value));
     if (value.isData())
       report.note("a dimension is known at launch, a compile-time parameter such as [B: int = 64] "
-                  "when the kernel is compiled");
+                  "when the kernel is compiled; `for n in blocks(N, 64)` goes over a dimension of "
+                  "any length");
   }
   return std::nullopt;
 }
