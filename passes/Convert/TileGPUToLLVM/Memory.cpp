@@ -185,24 +185,26 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     };
     unsigned wide = std::min(mask ? 1 : getVectorWidth(op, vectorIfName), count);
     Value whole;
-    // A branch that all threads of the block take alike: pieces of the wide width on one side,
-    // single elements or ragged pieces on the other.
-    if (wide > width) {
+    bool ragged = wide > width && isRaggedAccess(access, op, width, wide);
+    if (ragged && canShareLoad(access, wide, count, getVectorWidth(op, fastestName))) {
+      Value aligned = access.canVectorize(wide, getVectorWidth(op, fastestName));
+      whole = loadPieces(op, access, wide, count, stored, fill, pad, aligned, rewriter);
+    } else if (wide > width) {
+      // A branch that all threads of the block take alike: pieces of the wide width on one side,
+      // single elements or ragged pieces on the other.
       Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
       auto wholeType =
           isNibble(element) ? getPackedType(rewriter, count) : VectorType::get(count, stored);
       auto branch = scf::IfOp::create(rewriter, loc, TypeRange{wholeType}, condition,
                                       /*withElseRegion=*/true);
-      for (auto [region, pieceWidth] :
-           {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
-        OpBuilder::InsertionGuard guard(rewriter);
-        rewriter.setInsertionPointToStart(&region->front());
-        bool ragged = isRaggedAccess(access, op, pieceWidth, wide);
-        scf::YieldOp::create(rewriter, loc,
-                             ragged
-                                 ? loadPieces(op, access, wide, count, stored, fill, pad, rewriter)
-                                 : loadAll(pieceWidth));
-      }
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      scf::YieldOp::create(rewriter, loc, loadAll(wide));
+      rewriter.setInsertionPointToStart(branch.elseBlock());
+      scf::YieldOp::create(rewriter, loc,
+                           ragged ? loadPieces(op, access, wide, count, stored, fill, pad,
+                                               /*aligned=*/Value(), rewriter)
+                                  : loadAll(width));
       whole = branch.getResult(0);
     } else {
       whole = loadAll(width);
@@ -218,44 +220,6 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     return success();
   }
 
-  /// All `count` elements of a thread, in pieces of `width` whose elements are loaded one by one.
-  /// Words of the piece come back in order: elements of a word from the low bits up.
-  static Value loadPieces(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count,
-                          Type stored, std::optional<uint32_t> fill, Value pad,
-                          OpBuilder &builder) {
-    Location loc = op.getLoc();
-    unsigned bits = stored.getIntOrFloatBitWidth();
-    if (!goesByWindows(op, width, count, bits))
-      return loadElements(op, access, width, count, stored, fill, pad, builder);
-    // Of a tile that no row's end cuts; all threads know.
-    unsigned fastest = getVectorWidth(op, fastestName);
-    auto type = VectorType::get(count, stored), pieceType = VectorType::get(width, stored);
-    auto branch = scf::IfOp::create(builder, loc, TypeRange{type},
-                                    access.canLoadWindows(fastest, width * bits / 8),
-                                    /*withElseRegion=*/true);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    SmallVector<Value> pieces;
-    Value padPiece;
-    if (!fill)
-      padPiece = toStored(builder, loc,
-                          vector::BroadcastOp::create(
-                              builder, loc, VectorType::get(width, access.getElement()), pad));
-    for (unsigned r = 0; r < count; r += width) {
-      Value exists = access.exists(r, fastest);
-      Value piece = loadFromWindows(builder, loc, pieceType, access.address(r), nullptr, exists,
-                                    op->hasAttr(readOnlyName), op.getCache(), fill.value_or(0));
-      if (!fill && exists)
-        piece = arith::SelectOp::create(builder, loc, exists, piece, padPiece);
-      pieces.push_back(piece);
-    }
-    scf::YieldOp::create(builder, loc, joinPieces(builder, loc, pieces));
-    builder.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(builder, loc,
-                         loadElements(op, access, width, count, stored, fill, pad, builder));
-    return branch.getResult(0);
-  }
-
   /// Whether several pieces of a thread go by windows, all on their way at once: those of a tile of
   /// rows, of which each begins elsewhere, where a line's beginning is the tensor's as a rule. They
   /// take twice the registers, of which a loop has few to spare. One piece has a statement of its
@@ -267,9 +231,25 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
            !op->template getParentOfType<LoopLikeOpInterface>();
   }
 
-  static Value loadElements(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count,
-                            Type stored, std::optional<uint32_t> fill, Value pad,
-                            OpBuilder &builder) {
+  /// Whether all ways of a load may be one statement: each line of pieces has an address and a
+  /// number of elements, which wait in registers for it.
+  static bool canShareLoad(GlobalAccess<Op> &access, unsigned width, unsigned count, unsigned dim) {
+    constexpr unsigned mostLines = 8;
+    unsigned lines = 1, first = 0;
+    for (unsigned r = width; r < count; r += width)
+      if (!access.distance(first, r, dim)) {
+        first = r;
+        ++lines;
+      }
+    return lines <= mostLines;
+  }
+
+  /// All `count` elements of a thread, in pieces of `width`, of rows that may begin anywhere, as
+  /// one statement. Words of a piece come back in order: elements of a word from the low bits up.
+  /// `aligned`, an i1, says whether all pieces are whole and aligned; null: they are not.
+  static Value loadPieces(Op op, GlobalAccess<Op> &access, unsigned width, unsigned count,
+                          Type stored, std::optional<uint32_t> fill, Value pad, Value aligned,
+                          OpBuilder &builder) {
     Location loc = op.getLoc();
     unsigned bits = stored.getIntOrFloatBitWidth(), words = width * bits / 32;
     Value fillBits;
@@ -294,6 +274,14 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
     how.bits = bits;
     how.words = words;
     how.cache = cachePriority(op.getCache());
+    unsigned fastest = getVectorWidth(op, fastestName);
+    how.aligned = aligned;
+    how.exist = !access.exists(0);
+    how.selects = !fill;
+    if (op.getCache() == StringRef("keep"))
+      how.policy = createCachePolicy(builder, loc, *op.getCache());
+    if (goesByWindows(op, width, count, bits))
+      how.inside = access.canLoadWindows(fastest, width * bits / 8);
     // Windows take twice the registers of their pieces, and ptxas gives the whole kernel as many as
     // it finds a use for: with two pieces a thread a product of a matrix and a vector took 89 in
     // place of 62, aligned or not, and half of the blocks of a multiprocessor.
@@ -445,15 +433,14 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
     if (wide > width) {
       Value condition = access.canVectorize(wide, getVectorWidth(op, fastestName));
       auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
-      for (auto [region, pieceWidth] :
-           {std::pair(&branch.getThenRegion(), wide), std::pair(&branch.getElseRegion(), width)}) {
-        OpBuilder::InsertionGuard guard(rewriter);
-        rewriter.setInsertionPointToStart(&region->front());
-        if (isRaggedAccess(access, op, pieceWidth, wide))
-          storePieces();
-        else
-          storeAll(pieceWidth);
-      }
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
+      storeAll(wide);
+      rewriter.setInsertionPointToStart(branch.elseBlock());
+      if (isRaggedAccess(access, op, width, wide))
+        storePieces();
+      else
+        storeAll(width);
     } else {
       storeAll(width);
     }

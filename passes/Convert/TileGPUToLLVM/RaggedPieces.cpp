@@ -28,6 +28,7 @@
 #include "passes/Convert/TileGPUToLLVM/RaggedPieces.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -64,6 +65,7 @@ namespace {
 struct Statement {
   unsigned bits, words, results, lines = 0;
   std::string head = "{ .reg .pred q; ", body, constraints;
+  std::string late; ///< what windows alone need: behind the way of aligned pieces
   SmallVector<Value> operands;
   bool windows = false;
   std::string behind; ///< operand: nothing there or behind it is read; empty: nothing is asked
@@ -90,12 +92,12 @@ struct Statement {
             take(pieces[piece].pointer, "l") + "; mov.b32 n" + l + ", " +
             take(pieces[piece].count, "r") + "; ";
     if (windows)
-      head += ".reg .b64 w" + l + "; .reg .b32 r" + l + "; and.b64 w" + l + ", a" + l +
+      late += ".reg .b64 w" + l + "; .reg .b32 r" + l + "; and.b64 w" + l + ", a" + l +
               name(", -", getWindowBytes()) + "; cvt.u32.u64 r" + l + ", a" + l + "; and.b32 r" +
               l + ", r" + l + name(", ", getWindowBytes() - 1) + "; ";
     // No more than a tile has matters.
     if (windows && !behind.empty())
-      head += ".reg .b64 u" + l + "; .reg .b32 v" + l + "; sub.s64 u" + l + ", " + behind + ", w" +
+      late += ".reg .b64 u" + l + "; .reg .b32 v" + l + "; sub.s64 u" + l + ", " + behind + ", w" +
               l + "; max.s64 u" + l + ", u" + l + ", 0; min.s64 u" + l + ", u" + l +
               ", 1073741824; cvt.u32.u64 v" + l + ", u" + l + "; ";
     ++lines;
@@ -175,25 +177,26 @@ SmallVector<Value> finishLoad(OpBuilder &builder, Location loc, Statement &text,
   return loaded;
 }
 
-/// Element by element, into registers `to`0, `to`1, ...
+/// Pieces `from` to `to` - 1 element by element, into registers `word`0, `word`1, ...
 void loadElements(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned> lines,
-                  const std::string &instruction, const std::string &fill, const char *to) {
+                  unsigned from, unsigned to, const std::string &instruction,
+                  const std::string &fill, const char *word) {
   unsigned perWord = 32 / text.bits, words = text.words;
   bool loop = perWord > 1;
   if (loop)
     text.body += name("mov.b32 i, ", words) + "; ";
-  std::string before;
+  std::string before, label = name("NEXT", from);
   std::swap(before, text.body);
   auto load = [&](const std::string &element, unsigned line, unsigned distance) {
     text.body += "mov.b32 " + element + ", " + fill + "; " + name("setp.gt.s32 q, n", line) +
                  name(", ", distance) + "; " + instruction + getType(text.bits) + element + ", " +
                  text.place(line, distance) + "; ";
   };
-  for (unsigned p = 0; p < pieces.size(); ++p) {
+  for (unsigned p = from; p < to; ++p) {
     unsigned first = p * words, last = first + words - 1;
     if (!loop) {
       for (unsigned w = 0; w < words; ++w)
-        load(name(to, first + w), lines[p], pieces[p].distance + w);
+        load(name(word, first + w), lines[p], pieces[p].distance + w);
       continue;
     }
     // The registers of a piece are a queue: each trip reads one word of every piece.
@@ -201,18 +204,24 @@ void loadElements(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsign
     //   trip 0   $0 $1 $2 $3 <- w0        each word moves up by one,
     //   trip 3   w0 w1 w2 w3              the first ends up first
     for (unsigned w = first; w < last; ++w)
-      text.body += "mov.b32 " + name(to, w) + ", " + name(to, w + 1) + "; ";
+      text.body += "mov.b32 " + name(word, w) + ", " + name(word, w + 1) + "; ";
     for (unsigned e = 0; e < perWord; ++e)
       load(name("e", e), lines[p], pieces[p].distance + e);
-    text.body += packWord(name(to, last), "e", 0, perWord);
+    text.body += packWord(name(word, last), "e", 0, perWord);
   }
   if (loop) {
-    for (unsigned line = 0; line < text.lines; ++line)
-      text.body += name("add.s64 a", line) + name(", a", line) + name(", 4; sub.s32 n", line) +
-                   name(", n", line) + name(", ", perWord) + "; ";
+    auto move = [&](unsigned line, unsigned bytes, unsigned elements, bool back) {
+      text.body += name(back ? "sub.s64 a" : "add.s64 a", line) + name(", a", line) +
+                   name(", ", bytes) + name(back ? "; add.s32 n" : "; sub.s32 n", line) +
+                   name(", n", line) + name(", ", elements) + "; ";
+    };
+    for (unsigned line = lines[from]; line <= lines[to - 1]; ++line)
+      move(line, 4, perWord, /*back=*/false);
     // Labels are local to the braces. The count of trips is the number of words of a piece.
-    text.body = "NEXT: .pragma \"nounroll\"; " + text.body +
-                "sub.s32 i, i, 1; setp.ne.s32 q, i, 0; @q bra NEXT; ";
+    text.body = label + ": .pragma \"nounroll\"; " + text.body +
+                "sub.s32 i, i, 1; setp.ne.s32 q, i, 0; @q bra " + label + "; ";
+    if (to < pieces.size() && lines[to] == lines[to - 1])
+      move(lines[to], 4 * words, perWord * words, /*back=*/true);
   }
   text.body = before + text.body;
 }
@@ -248,14 +257,63 @@ void loadWindows(Statement &text, const RaggedPiece &piece, const std::string &i
   text.body += "bra DONE; ";
 }
 
+/// All pieces by one instruction each.
+void loadAligned(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned> lines,
+                 const RaggedAccess &access, const std::string &instruction,
+                 const std::string &policy) {
+  std::string selections;
+  for (unsigned p = 0; p < pieces.size(); ++p) {
+    unsigned first = p * text.words;
+    std::string exists = name("g", p), guard;
+    if (!access.exist) {
+      text.head += ".reg .pred " + exists + "; ";
+      text.body +=
+          "setp.gt.s32 " + exists + name(", n", lines[p]) + name(", ", pieces[p].distance) + "; ";
+      guard = "@" + exists + " ";
+    }
+    for (unsigned w = first; !access.exist && w < first + text.words; ++w)
+      (access.selects ? selections : text.body) +=
+          access.selects ? name("selp.b32 $", w) + name(", $", w) + ", f, " + exists + "; "
+                         : name("mov.b32 $", w) + ", f; ";
+    text.body += guard + instruction + name("v", text.words) + ".b32 " +
+                 list("$", first, text.words) + ", " + text.place(lines[p], pieces[p].distance) +
+                 policy + "; ";
+  }
+  text.body += selections;
+}
+
+/// All pieces by the windows around them, which may be read where a piece exists.
+void loadInside(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned> lines,
+                const std::string &instruction, const std::string &policy) {
+  unsigned words = text.words, window = text.getWindowBytes();
+  for (unsigned p = 0; p < pieces.size(); ++p) {
+    text.body += "{ .reg .b32 x<" + std::to_string(2 * words) + ">, r; .reg .b64 w; " +
+                 name("add.s64 w, a", lines[p]) + name(", ", pieces[p].distance * text.bits / 8) +
+                 "; cvt.u32.u64 r, w; " + name("and.b64 w, w, -", window) + "; " +
+                 name("setp.gt.s32 q, n", lines[p]) + name(", ", pieces[p].distance) + "; ";
+    for (unsigned w = 0; w < 2 * words; ++w)
+      text.body += name("mov.b32 x", w) + ", f; ";
+    for (unsigned half : {0, 1})
+      text.body += "@q " + instruction + name("v", words) + ".b32 " +
+                   list("x", half * words, words) + name(", [w+", half * window) + "]" + policy +
+                   "; ";
+    text.declareShift("r");
+    text.shift("x");
+    for (unsigned w = 0; w < words; ++w)
+      text.body += name("mov.b32 $", p * words + w) + name(", x", w) + "; ";
+    text.body += "} ";
+  }
+}
+
 } // namespace
 
 SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
                                          ArrayRef<RaggedPiece> pieces, const RaggedAccess &access,
                                          Value fill, bool readOnly) {
   SmallVector<Value> loaded;
-  // So many at a time; the rest is another statement, ahead of which nothing waits.
-  unsigned most = access.behind ? 1 : mostPieces;
+  // So many at a time; the rest is another statement, ahead of which nothing waits. Where all are
+  // aligned, they share a branch.
+  unsigned most = access.aligned || access.inside ? pieces.size() : access.behind ? 1 : mostPieces;
   while (pieces.size() > most) {
     loaded.append(loadRagged(builder, loc, pieces.take_front(most), access, fill, readOnly));
     pieces = pieces.drop_front(most);
@@ -279,13 +337,36 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
   for (unsigned e = 0; perWord > 1 && e < perWord; ++e)
     text.head += name(".reg .b32 e", e) + "; ";
   std::string instruction = std::string("ld.global.") + (readOnly ? "nc." : "") + access.cache;
+  bool isWhole = access.aligned || access.inside;
+  if (isWhole) {
+    text.head += ".reg .b32 f, h; mov.b32 f, " + fillName + "; ";
+    for (unsigned step = text.bits; step < 32; step *= 2)
+      text.head += name("shl.b32 h, f, ", step) + "; or.b32 f, f, h; ";
+    std::string policy = access.policy ? ", " + text.take(access.policy, "l") : "",
+                whole = instruction + (access.policy ? "L2::cache_hint." : "");
+    if (access.aligned) {
+      text.body += "@!" + text.take(access.aligned, "b") + " bra NARROW; ";
+      loadAligned(text, pieces, lines, access, whole, policy);
+      text.body += "bra LOADED; NARROW: ";
+    }
+    if (access.inside) {
+      text.body += "@!" + text.take(access.inside, "b") + " bra SINGLE; ";
+      loadInside(text, pieces, lines, whole, policy);
+      text.body += "bra LOADED; SINGLE: ";
+    }
+  }
+  text.body += text.late;
   if (access.behind) {
     loadWindows(text, pieces[0], " " + instruction, fillName);
     text.body += "SLOW: ";
   }
-  loadElements(text, pieces, lines, "@q " + instruction, fillName, "$");
+  for (unsigned from = 0; from < pieces.size(); from += mostPieces)
+    loadElements(text, pieces, lines, from, std::min<size_t>(from + mostPieces, pieces.size()),
+                 "@q " + instruction, fillName, "$");
   if (access.behind)
     text.body += "DONE: ";
+  if (isWhole)
+    text.body += "LOADED: ";
   loaded.append(finishLoad(builder, loc, text, results, readOnly));
   return loaded;
 }
@@ -396,15 +477,20 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
                  name(", ", access.lanes - 1) + "; ";
   if (access.bits < 32)
     text.head += ".reg .b32 e; ";
+  SmallVector<SmallVector<std::string>> words(pieces.size());
+  SmallVector<unsigned> lines;
   for (unsigned p = 0; p < pieces.size(); ++p) {
     text.begin(pieces, p);
-    SmallVector<std::string> words;
+    lines.push_back(text.lines - 1);
     for (unsigned w = 0; w < access.words; ++w)
-      words.push_back(text.take(values[p * access.words + w], "r"));
+      words[p].push_back(text.take(values[p * access.words + w], "r"));
+  }
+  text.body += text.late;
+  for (unsigned p = 0; p < pieces.size(); ++p) {
     if (access.windows)
-      storeWindow(text, pieces[p], p, text.lines - 1, words, instruction, access.lanes);
+      storeWindow(text, pieces[p], p, lines[p], words[p], instruction, access.lanes);
     else
-      storeElements(text, pieces[p], text.lines - 1, words, instruction, /*ranged=*/false);
+      storeElements(text, pieces[p], lines[p], words[p], instruction, /*ranged=*/false);
   }
   inlinePTX(builder, loc, {}, text.operands, text.head + text.body + "}",
             text.constraints + ",~{memory}");
@@ -477,7 +563,7 @@ void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiec
       }
   };
   auto copyElements = [&] {
-    loadElements(text, pieces, lines, "@q ld.global.", "0", "x");
+    loadElements(text, pieces, lines, 0, pieces.size(), "@q ld.global.", "0", "x");
     for (unsigned p = 0; p < pieces.size(); ++p)
       text.body += guard + name("st.shared.v", access.words) + ".b32 [" + places[p] + "], " +
                    list("x", p * access.words, access.words) + "; ";

@@ -23,10 +23,20 @@ struct RaggedAccess {
   unsigned bits = 0;  ///< of an element
   unsigned words = 0; ///< of a piece
   std::string cache;  ///< of the instruction
+  mlir::Value policy; ///< of the second-level cache, an i64, of aligned pieces; null: none
   /// Pieces are moved by way of the aligned windows around them: the tensor begins at a multiple of
   /// 16 bytes, and of what is loaded nothing lies at this address (i64) or behind it. Null: one
   /// element after the other.
   mlir::Value behind;
+  /// i1: whether all pieces are aligned, and each exists or does not as a whole: then each is one
+  /// instruction. Null: they are not.
+  mlir::Value aligned;
+  bool exist = false; ///< all elements do
+  /// Loads, i1: whether both windows around each piece that exists may be read, and it exists as a
+  /// whole. Null: they may not.
+  mlir::Value inside;
+  /// Aligned loads: what does not exist is selected behind the load, not set ahead of it.
+  bool selects = false;
   bool windows = false; ///< stores: by windows where lanes are neighbours
   unsigned lanes = 1;   ///< stores: as many lanes, a power of two, hold pieces side by side
   mlir::Value lane;     ///< stores by windows: the lane's number, i32

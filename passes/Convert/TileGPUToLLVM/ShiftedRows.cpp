@@ -55,7 +55,7 @@ SmallVector<Value> tile::gpu::loadShifted(OpBuilder &b, LoadOp op, RotatedPieces
   SmallVector<Value> found;
   for (unsigned r = 0; r < registers; r += width) {
     Value exists = pieces.isMine(pieces.less(pieces.getPlace(r), whole), r);
-    Value piece = loadFromWindows(b, loc, type, access.address(r), &shift, exists, readOnly,
+    Value piece = loadFromWindows(b, loc, type, access.address(r), shift, exists, readOnly,
                                   op.getCache(), fill.value_or(0));
     found.push_back(fill ? piece : selectPiece(b, loc, exists, piece, padding));
   }

@@ -57,7 +57,7 @@ struct Text {
 static std::string word(unsigned number) { return "x" + std::to_string(number); }
 
 Value tile::gpu::loadFromWindows(OpBuilder &b, Location loc, VectorType type, Value pointer,
-                                 const WindowShift *shift, Value exists, bool readOnly,
+                                 const WindowShift &shift, Value exists, bool readOnly,
                                  std::optional<StringRef> cache, uint32_t fill) {
   unsigned bits = type.getElementTypeBitWidth(), words = type.getNumElements() * bits / 32,
            bytes = 4 * words;
@@ -68,25 +68,10 @@ Value tile::gpu::loadFromWindows(OpBuilder &b, Location loc, VectorType type, Va
   code = "{ .reg .b32 x<" + std::to_string(2 * words) + ">; ";
   SmallVector<std::string> halves;
   std::string rest;
-  if (shift) {
-    for (Value half : shift->halves)
-      halves.push_back(text.take(half, "b"));
-    if (shift->bits)
-      rest = text.take(shift->bits, "r");
-  } else {
-    code += ".reg .b64 w; .reg .b32 r, k; and.b64 w, " + address + ", -" + std::to_string(bytes) +
-            "; cvt.u32.u64 r, " + address + "; ";
-    address = "w";
-    for (unsigned half = words / 2; half; half /= 2) {
-      halves.push_back("h" + std::to_string(half));
-      code += ".reg .pred " + halves.back() + "; and.b32 k, r, " + std::to_string(4 * half) +
-              "; setp.ne.s32 " + halves.back() + ", k, 0; ";
-    }
-    if (bits < 32) {
-      rest = "r";
-      code += "and.b32 r, r, 3; shl.b32 r, r, 3; ";
-    }
-  }
+  for (Value half : shift.halves)
+    halves.push_back(text.take(half, "b"));
+  if (shift.bits)
+    rest = text.take(shift.bits, "r");
   if (cache == StringRef("keep"))
     policy = ", " + text.take(createCachePolicy(b, loc, *cache), "l");
   std::string instruction = std::string("ld.global.") + (readOnly ? "nc." : "") +

@@ -22,10 +22,10 @@ WindowShift makeWindowShift(mlir::OpBuilder &b, mlir::Location loc, unsigned bit
                             mlir::Value skipped);
 
 /// One piece, of `type`, from both of its windows, where `exists` (null: always); elsewhere the
-/// bits of `fill`, again and again. `pointer` is the first window's address if there is a `shift`
-/// for all pieces, else the piece's. One statement, of which nothing waits but for the loads.
+/// bits of `fill`, again and again. `pointer` is the first window's address; `shift` is that of all
+/// pieces. One statement, of which nothing waits but for the loads.
 mlir::Value loadFromWindows(mlir::OpBuilder &b, mlir::Location loc, mlir::VectorType type,
-                            mlir::Value pointer, const WindowShift *shift, mlir::Value exists,
+                            mlir::Value pointer, const WindowShift &shift, mlir::Value exists,
                             bool readOnly, std::optional<llvm::StringRef> cache, uint32_t fill);
 
 } // namespace tile::gpu

@@ -2,18 +2,17 @@
 // RUN:   | FileCheck %s
 
 // Extents that nothing is known of: 16 bytes at once where they are aligned, else one element after
-// the other, in a loop over the words of the thread's pieces (two here). Both pieces count from one
-// address and one number of elements. A thread's only piece goes by windows
+// the other, in a loop over the words of the thread's pieces (two here), all in one statement. Both
+// pieces count from one address and one number of elements. A thread's only piece goes by windows
 // (test/emulator/ragged.test).
 // CHECK-LABEL: func.func @ragged
-// CHECK: scf.if
-// CHECK: ld.global.nc.v4.b32
-// CHECK: ld.global.nc.v4.b32
-// CHECK: } else {
-// CHECK: llvm.inline_asm "{ .reg .pred q; .reg .b64 a0; .reg .b32 n0; mov.b64 a0, $9; mov.b32 n0, $10; .reg .b32 i; .reg .b32 e0; .reg .b32 e1; mov.b32 i, 4; NEXT: .pragma \22nounroll\22;
+// CHECK: %[[ALIGNED:.*]] = arith.cmpi eq, %{{.*}}, %c0_i32
+// CHECK: llvm.inline_asm "{ .reg .pred q; .reg .b64 a0; .reg .b32 n0; mov.b64 a0, $9; mov.b32 n0, $10; .reg .b32 i; .reg .b32 e0; .reg .b32 e1; .reg .b32 f, h; mov.b32 f, $8; shl.b32 h, f, 16; or.b32 f, f, h; .reg .pred g0; .reg .pred g1; @!$11 bra NARROW;
+// CHECK-SAME: setp.gt.s32 g0, n0, 0; mov.b32 $0, f; mov.b32 $1, f; mov.b32 $2, f; mov.b32 $3, f; @g0 ld.global.nc.v4.b32 {$0, $1, $2, $3}, [a0+0]; setp.gt.s32 g1, n0, 8;
+// CHECK-SAME: @g1 ld.global.nc.v4.b32 {$4, $5, $6, $7}, [a0+16]; bra LOADED; NARROW: mov.b32 i, 4; NEXT0: .pragma \22nounroll\22;
 // CHECK-SAME: mov.b32 $0, $1; mov.b32 $1, $2; mov.b32 $2, $3; mov.b32 e0, $8; setp.gt.s32 q, n0, 0; @q ld.global.nc.u16 e0, [a0+0]; mov.b32 e1, $8; setp.gt.s32 q, n0, 1; @q ld.global.nc.u16 e1, [a0+2]; prmt.b32 $3, e0, e1, 0x5410;
 // CHECK-SAME: setp.gt.s32 q, n0, 8; @q ld.global.nc.u16 e0, [a0+16];
-// CHECK-SAME: add.s64 a0, a0, 4; sub.s32 n0, n0, 2; sub.s32 i, i, 1; setp.ne.s32 q, i, 0; @q bra NEXT; }", "=&r,=&r,=&r,=&r,=&r,=&r,=&r,=&r,r,l,r"
+// CHECK-SAME: add.s64 a0, a0, 4; sub.s32 n0, n0, 2; sub.s32 i, i, 1; setp.ne.s32 q, i, 0; @q bra NEXT0; LOADED: }", "=&r,=&r,=&r,=&r,=&r,=&r,=&r,=&r,r,l,r,b" %{{.*}}, %{{.*}}, %{{.*}}, %[[ALIGNED]] :
 // Elements of 8 bits come four to a word; what is beyond the end is the padding, known or not.
 // CHECK: arith.extui {{.*}} : i8 to i32
 // CHECK: ld.global.nc.u8 e3, [a0+3]; prmt.b32 e0, e0, e1, 0x0040; prmt.b32 e1, e2, e3, 0x0040; prmt.b32 ${{[0-9]+}}, e0, e1, 0x5410;
