@@ -154,28 +154,6 @@ std::optional<SemValue> TuneClause::bindSetting(const ast::StaticParam &param,
   return param.defaultValue ? std::optional(evaluator.eval(*param.defaultValue)) : std::nullopt;
 }
 
-/// Declares what a configuration binds, in the order of the parameters: defaults may use earlier
-/// ones. A condition on what stays unknown cannot be asked here.
-void TuneClause::declareConfig(
-    const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values) {
-  auto find = [&](StringRef name) -> const SemValue * {
-    for (const auto &[item, value] : values)
-      if (item->name->text == name)
-        return &value;
-    return nullptr;
-  };
-  for (const ast::StaticParam &param : kernel.statics) {
-    if (const SemValue *value = find(param.name.text))
-      here.declare(param.name, *value);
-    else if (std::optional<SemValue> bound = bindSetting(param, nullptr);
-             bound && !bound->isError())
-      here.declare(param.name, *bound);
-  }
-  for (const auto &[item, value] : values)
-    if (llvm::is_contained(getTunableAttributeNames(), item->name->text))
-      here.declare(*item->name, value);
-}
-
 /// What a configuration binds every name to, the defaults included: two that bind the same are one.
 /// Attributes that nothing names are left out, and what depends on parameters that only the
 /// arguments of a launch bind.
@@ -266,40 +244,18 @@ std::optional<TuneSpace> TuneClause::readSpace() {
   if (sets.empty())
     return space;
 
-  // An odometer over the sets, the last one fastest; each combination gets a scope of its own, in
-  // which the conditions of `tune` are asked.
-  std::vector<size_t> position(sets.size(), 0);
-  for (bool more = true; more;) {
-    std::vector<std::pair<const ast::TuneItem *, SemValue>> values;
-    for (size_t i = 0; i < sets.size(); ++i)
-      values.emplace_back(sets[i], choices[i][position[i]]);
-    ++space.combinations;
-    here.frames.back().emplace_back();
-    declareConfig(values);
-    // A combination whose defaults cannot be evaluated is no candidate, and an error for the
-    // caller.
-    bool allowed = here.reported == errors;
-    for (const ast::TuneItem *condition : conditions) {
-      std::optional<bool> holds =
-          allowed ? evaluator.evalConstBool(*condition->condition, "a condition of `tune`")
-                  : std::nullopt;
-      allowed = holds.value_or(false);
-    }
-    here.frames.back().pop_back();
-    if (here.reported != errors)
-      return std::nullopt;
-    if (allowed) {
-      TuneConfig config;
-      for (const auto &[item, value] : values)
-        config.emplace_back(item->name->text, *spell(value));
-      add(std::move(config));
-    }
-    more = false;
-    for (size_t i = sets.size(); i-- > 0 && !more;) {
-      more = ++position[i] < choices[i].size();
-      if (!more)
-        position[i] = 0;
-    }
-  }
+  space.combinations = 1;
+  for (const std::vector<SemValue> &choice : choices)
+    space.combinations *= choice.size();
+  Combinations combinations(*this, std::move(sets), std::move(choices), conditions);
+  std::vector<TuneConfig> allowed;
+  if (!combinations.visit([&](ArrayRef<const SemValue *> values) {
+        TuneConfig &config = allowed.emplace_back();
+        for (auto [item, value] : llvm::zip_equal(combinations.getSets(), values))
+          config.emplace_back(item->name->text, *spell(*value));
+      }))
+    return std::nullopt;
+  for (TuneConfig &config : allowed)
+    add(std::move(config));
   return space;
 }

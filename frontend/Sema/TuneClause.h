@@ -26,7 +26,37 @@ private:
   std::optional<TuneConfig> readSettings(const ast::TuneItem &item);
   std::map<std::string, std::string> resolveConfig(const TuneConfig &settings);
   std::optional<SemValue> bindSetting(const ast::StaticParam &param, const std::string *text);
-  void declareConfig(const std::vector<std::pair<const ast::TuneItem *, SemValue>> &values);
+
+  /// The combinations that the conditions let through.
+  class Combinations {
+  public:
+    Combinations(TuneClause &clause, std::vector<const ast::TuneItem *> sets,
+                 std::vector<std::vector<SemValue>> choices,
+                 llvm::ArrayRef<const ast::TuneItem *> conditions);
+    /// In the order of an odometer, the last set fastest. While it visits one its names are
+    /// declared. False after an error.
+    bool visit(llvm::function_ref<void(llvm::ArrayRef<const SemValue *>)> found);
+    llvm::ArrayRef<const ast::TuneItem *> getSets() const { return sets; }
+
+  private:
+    /// What is known as soon as the first so many sets have a value.
+    struct Level {
+      std::vector<const ast::StaticParam *> params; // that have their defaults
+      std::vector<const ast::Expr *> conditions;
+    };
+    const ast::Expr *findDefault(const ast::StaticParam &param) const;
+    size_t countSets(const ast::Expr &expr) const;
+    bool isAllowed(const Level &level);
+    void visitFrom(size_t count, llvm::function_ref<void(llvm::ArrayRef<const SemValue *>)> found);
+
+    TuneClause &clause;
+    std::vector<const ast::TuneItem *> sets;
+    std::vector<std::vector<SemValue>> choices;
+    std::vector<Level> levels;             // one more than sets
+    std::vector<const ast::Ident *> names; // as sets; of a parameter where it is declared
+    std::vector<const SemValue *> values;
+    unsigned errors;
+  };
 
   StaticParams &statics;
   LaunchExprs &launchExprs;

@@ -106,6 +106,49 @@ TEST(TuneSpace, isTheProductThatConditionsLetThrough) {
   EXPECT_EQ(space->likeFirst, std::optional<size_t>(1));
 }
 
+/// Counts the values that names and expressions got.
+struct CountingObserver : ValueObserver {
+  unsigned values = 0;
+  void onValue(Range, const SemValue &) override { ++values; }
+};
+
+TEST(TuneSpace, conditionsAreAskedAsSoonAsTheirNamesHaveValues) {
+  // Of ten values of A two are let through, and 20 combinations of these with B: C is asked about
+  // for them alone. That all 1000 combinations have values would take thousands.
+  CountingObserver observer;
+  SemaOptions options;
+  options.observer = &observer;
+  std::string ten = "{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}";
+  Checked kernel("kernel k[A: int = 1, B: int = 1, C: int = 1](y: out f32[N])\n  tune { A in " +
+                     ten + "; B in " + ten + "; C in " + ten +
+                     "; where C != 5; where A < 3; where A * B == 6; } {}",
+                 options);
+  std::optional<TuneSpace> space = kernel.tuneSpace();
+  ASSERT_TRUE(space) << kernel.messages();
+  EXPECT_EQ(space->combinations, 1000u);
+  EXPECT_EQ(space->configs.size(), 1 + 2 * 9u);
+  EXPECT_EQ(space->configs[1], (TuneConfig{{"A", "1"}, {"B", "6"}, {"C", "1"}}));
+  EXPECT_EQ(space->configs[18], (TuneConfig{{"A", "2"}, {"B", "3"}, {"C", "10"}}));
+  EXPECT_LT(observer.values, 800u);
+}
+
+TEST(TuneSpace, aConditionThatMayBeAnErrorWaitsForThoseAheadOfIt) {
+  // B % A with A = 0 would be an error: the condition on B, which is known later, rules it out.
+  Checked kernel("kernel k[A: int = 1, B: int = 2](y: out f32[N])\n"
+                 "  tune { A in {0, 2}; B in {2, 3}; where A + B > 3; where 6 % A == 0; } {}");
+  std::optional<TuneSpace> space = kernel.tuneSpace();
+  ASSERT_TRUE(space) << kernel.messages();
+  EXPECT_EQ(space->configs.size(), 3u); // with the defaults
+}
+
+TEST(TuneSpace, conditionsSeeDefaultsOfWhatTheSetsName) {
+  Checked kernel("kernel k[A: int = 1, B: int = 2, C: int = A * B](y: out f32[N])\n"
+                 "  tune { A in {1, 2, 4}; B in {2, 3}; where C < 8; } {}");
+  std::optional<TuneSpace> space = kernel.tuneSpace();
+  ASSERT_TRUE(space) << kernel.messages();
+  EXPECT_EQ(space->configs.size(), 5u);
+}
+
 TEST(TuneSpace, namesAreParametersOrAttributes) {
   Checked kernel("kernel k[A: int = 1](y: out f32[N]) tune { Q in {1, 2}; } {}");
   EXPECT_FALSE(kernel.tuneSpace());
