@@ -97,6 +97,7 @@ SemValue AccessTypes::evalSubview(const SemValue &base, const ast::SubscriptExpr
         return body.undecided();
       if (!body.operands.isIndex(index, subscript->range, "a sub-view's subscript"))
         return SemValue::error();
+      body.foreign.warnOfNegative(*subscript);
     }
   }
   return body.view(base.dtype, shape, base.param, /*isPart=*/true);
@@ -135,6 +136,8 @@ std::optional<AccessType> AccessTypes::makeAccess(const SemValue &view,
       tiles.push_back({value, subscript.range, ""});
     } else if (!body.operands.isIndex(value, subscript.range, "an access's subscript")) {
       return std::nullopt;
+    } else {
+      body.foreign.warnOfNegative(subscript);
     }
   }
   if (!tiles.empty()) {

@@ -20,7 +20,7 @@ SemValue CallTypes::evalCall(const ast::CallExpr &expr) {
   if (callee.isError())
     return callee;
   if (!callee.isFunction()) {
-    here.error(diag::notAFunction, expr.callee->range, describe(callee));
+    body.foreign.reportUncallable(expr, callee);
     return SemValue::error();
   }
   const FunctionValue &function = *callee.function;
@@ -183,7 +183,10 @@ SemValue CallTypes::callUnary(const Builtin &builtin, std::vector<Arg> &args, Ra
   if (value.isError() || body.operands.refuseStorage(value.dtype, arg.range, what))
     return SemValue::error();
   if (!isFloat(value.dtype)) {
-    here.error(diag::needsFloat, arg.range, builtin.name, describe(arg.value));
+    DiagnosticBuilder report =
+        here.error(diag::needsFloat, arg.range, builtin.name, describe(arg.value));
+    if (isInteger(value.dtype))
+      body.foreign.addConversion(report, arg.range, DType::F32);
     return SemValue::error();
   }
   return body.data(resultOf(builtin.name, value.dtype), value.shape());

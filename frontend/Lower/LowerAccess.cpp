@@ -175,6 +175,7 @@ SemValue Accesses::evalSubview(const SemValue &base, const ast::SubscriptExpr &e
                 "single elements are gather(x[rows, columns])");
       return SemValue::error();
     }
+    foreign.warnOfNegative(*subscript);
     mlir::Value position = conversions.toIndex(index, subscript->range, "a sub-view's subscript");
     if (!position)
       return SemValue::error();
@@ -359,6 +360,7 @@ std::optional<AccessSpec> Accesses::makeAccess(const SemValue &base, const ast::
       access.hasEnd.push_back(false);
       continue;
     }
+    foreign.warnOfNegative(subscript);
     mlir::Value position = conversions.toIndex(value, subscript.range, "an access's subscript");
     if (!position)
       return std::nullopt;

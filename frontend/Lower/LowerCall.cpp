@@ -21,7 +21,7 @@ SemValue Calls::evalCall(const ast::CallExpr &expr) {
   if (callee.isError())
     return callee;
   if (!callee.isFunction()) {
-    here.error(diag::notAFunction, expr.callee->range, describe(callee));
+    foreign.reportUncallable(expr, callee);
     return SemValue::error();
   }
   const FunctionValue &function = *callee.function;

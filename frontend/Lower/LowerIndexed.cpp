@@ -49,7 +49,9 @@ SemValue Accesses::emitAtomic(const Builtin &builtin, const AccessSpec &access, 
     return SemValue::error();
   if (view.param && view.param->access == ast::Access::out && !view.param->defaultValue) {
     here.error(diag::atomicUnfilled, access.range, view.param->name.text)
-        .note(view.param->name.range, "declared here");
+        .note(view.param->name.range, "declared here: `" + view.param->name.text +
+                                          ": out ... = 0` has the launch fill it, an `inout` "
+                                          "tensor has what the caller put there");
     return SemValue::error();
   }
   bool isUnsignedInt = isUnsigned(view.dtype);

@@ -50,7 +50,9 @@ SemValue ElementCalls::callUnary(const Builtin &builtin, std::vector<Arg> &args,
   mlir::Value x = ssaOf(data);
   DType dtype = data.dtype;
   if (!isFloat(dtype)) {
-    here.error(diag::needsFloat, arg.range, name, describe(arg.value));
+    DiagnosticBuilder report = here.error(diag::needsFloat, arg.range, name, describe(arg.value));
+    if (isInteger(dtype))
+      foreign.addConversion(report, arg.range, DType::F32);
     return SemValue::error();
   }
   Location location = emitter.loc(range);

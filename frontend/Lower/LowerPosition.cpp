@@ -48,6 +48,8 @@ SemValue Positions::shiftRange(BinaryOp op, const SemValue &a, const SemValue &b
                    "'" + ast::spelling(op).str() + "' with " + describe(b));
     if (op == BinaryOp::mul)
       report.note("positions of any distance: gather(x[iota(r) * 2]), scatter(x[iota(r) * 2], v)");
+    else
+      report.note("a range's positions are the tile iota(r)");
     return SemValue::error();
   }
   bool isInteger = b.isInt() || (b.isData() && b.rank() == 0 && widensToIndex(b.dtype));

@@ -92,9 +92,15 @@ SemValue TileCalls::callShape(const Builtin &builtin, std::vector<Arg> &args, Ra
   Location location = emitter.loc(range);
   if (name == "zeros" || name == "full") {
     if (!args[0].value.isDtype()) {
-      here.error(diag::wrongOperand, args[0].range, ("the first argument of '" + name + "'").str(),
-                 "a dtype", describe(args[0].value))
-          .note("write it as in `" + usageOf(name) + "`");
+      DiagnosticBuilder report = here.error(diag::wrongOperand, args[0].range,
+                                            ("the first argument of '" + name + "'").str(),
+                                            "a dtype", describe(args[0].value));
+      if (args[1].value.isDtype())
+        report.fixIt(args[0].range.join(args[1].range),
+                     sources.text(args[1].range) + ", " + sources.text(args[0].range),
+                     "the dtype comes first");
+      else
+        report.note("write it as in `" + usageOf(name) + "`");
       return SemValue::error();
     }
     std::optional<SmallVector<int64_t>> shape = evalShape(args[1]);
@@ -291,8 +297,10 @@ SemValue TileCalls::callRange(const Builtin &builtin, std::vector<Arg> &args, Ra
     if (!value)
       return SemValue::error();
     if (*value < 1) {
-      here.error(diag::wrongOperand, step->range, "step:", "a positive integer",
-                 describe(step->value));
+      DiagnosticBuilder report = here.error(diag::wrongOperand, step->range,
+                                            "step:", "a positive integer", describe(step->value));
+      if (*value < 0)
+        report.note("flip(x, axis: 0) reverses a tile");
       return SemValue::error();
     }
     result.step = *value;

@@ -360,6 +360,8 @@ bool Evaluator::checkBuiltinArguments(const Builtin &builtin, const std::vector<
   bool hasAxis = llvm::any_of(builtin.named, [](StringRef name) { return name == "axis"; });
   if (hasAxis && positional == builtin.maxArgs + 1 && args[positional - 1].value.isInt())
     report.fixIt(args[positional - 1].range.atBegin(), "axis: ", "an axis is named");
+  else if (StringRef name = builtin.name; positional == 3 && (name == "max" || name == "min"))
+    report.note("of three write " + name + "(" + name + "(a, b), c)");
   else if (StringRef usage = usageOf(builtin.name); !usage.empty())
     report.note("write it as in `" + usage + "`");
   return false;

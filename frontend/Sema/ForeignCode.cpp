@@ -228,6 +228,22 @@ bool ForeignCode::reportMethod(const ast::CallExpr &call, const ast::MemberExpr 
 
 //===--- Loops ------------------------------------------------------------===//
 
+void ForeignCode::reportUncallable(const ast::CallExpr &call, const SemValue &callee) {
+  DiagnosticBuilder report = here.error(diag::notAFunction, call.callee->range, describe(callee));
+  if (callee.isDtype() && call.arguments.size() == 1 && !call.arguments[0].name)
+    report.fixIt(call.range,
+                 operand(textOf(*call.arguments[0].value)) + " as " + textOf(*call.callee),
+                 "convert with `as`");
+}
+
+void ForeignCode::warnOfNegative(const ast::Subscript &subscript) {
+  auto *minus = dyn_cast<ast::UnaryExpr>(subscript.value.get());
+  if (!minus || minus->op != ast::UnaryOp::neg || !isa<ast::IntLiteral>(*minus->operand))
+    return;
+  here.diagnostics.report(diag::neverThere, subscript.range, sources.text(subscript.range))
+      .note("positions count from the start; the last one of a dimension N is N - 1");
+}
+
 bool ForeignCode::reportRangeLoop(const ast::ForStmt &stmt) {
   auto *call = dyn_cast_or_null<ast::CallExpr>(stmt.over.get());
   if (!call)

@@ -24,6 +24,11 @@ public:
   void addViewHint(DiagnosticBuilder &report, Range range);
   /// What stands there, in brackets where an operator could tear it apart.
   std::string operandText(Range range) const;
+  /// `f32(x)`, and whatever else is no function.
+  void reportUncallable(const ast::CallExpr &call, const SemValue &callee);
+  /// x[-1] is not the last element, as elsewhere. A number that is computed may well be negative:
+  /// what stands beside the first row reads as padding.
+  void warnOfNegative(const ast::Subscript &subscript);
   bool reportRangeLoop(const ast::ForStmt &stmt);
   /// Reports an assignment to a name that nothing declares, and declares it for what follows; a
   /// number becomes a value of the run by `toData` where it would be a `var`.

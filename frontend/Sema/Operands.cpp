@@ -203,6 +203,9 @@ void Operands::reportNoNumber(const SemValue &value, Range range, const Twine &w
       here.error(diag::wrongOperand, range, what.str(), "numbers or tiles", describe(value));
   if (value.isView())
     foreign.addViewHint(report, range);
+  else if (value.isRange())
+    report.note("a range's positions are the tile iota(r), which gather(x[...]) and "
+                "scatter(x[...], v) take as a subscript; flip(x, axis: 0) reverses a tile");
 }
 
 void Operands::reportOperator(BinaryOp op, DType dtype, Range aRange, Range bRange, Range range,
