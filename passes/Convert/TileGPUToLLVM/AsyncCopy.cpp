@@ -159,6 +159,8 @@ void copyPieces(OpBuilder &builder, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &a
     copy.ways.push_back(way);
   }
   bool byRegisters = !copy.ways.back().bytes;
+  if (byRegisters && op->hasAttr(windowsName))
+    how.inside = access.canLoadWindows(fastest, wide * how.bits / 8);
   if (copy.ways.front().bytes && op.getCache() == StringRef("keep"))
     copy.policy = createCachePolicy(builder, loc, *op.getCache());
   SharedAddresses addresses(builder, loc, memory, places.getThreadImages());

@@ -15,7 +15,7 @@
 //
 // What no window of its lanes holds whole, as the first and the last elements of a row, is stored
 // element by element. A copy to shared memory takes parts of 8 or 4 bytes where rows allow them,
-// else it loads elements and stores whole words.
+// else it loads windows, at the tensor's edges elements, and stores whole words.
 //
 // Beside the one instruction that an aligned row takes all of this is most of a kernel's code and
 // of the time that it takes to compile, for a case that few launches meet. So the pieces of a line
@@ -282,25 +282,27 @@ void loadAligned(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigne
   text.body += selections;
 }
 
-/// All pieces by the windows around them, which may be read where a piece exists.
+/// All pieces by the windows around them, which may be read where a piece exists, into registers
+/// `word`0, `word`1, ...
 void loadInside(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned> lines,
-                const std::string &instruction, const std::string &policy) {
+                const std::string &instruction, const std::string &policy, const std::string &fill,
+                const char *word) {
   unsigned words = text.words, window = text.getWindowBytes();
   for (unsigned p = 0; p < pieces.size(); ++p) {
-    text.body += "{ .reg .b32 x<" + std::to_string(2 * words) + ">, r; .reg .b64 w; " +
+    text.body += "{ .reg .b32 y<" + std::to_string(2 * words) + ">, r; .reg .b64 w; " +
                  name("add.s64 w, a", lines[p]) + name(", ", pieces[p].distance * text.bits / 8) +
                  "; cvt.u32.u64 r, w; " + name("and.b64 w, w, -", window) + "; " +
                  name("setp.gt.s32 q, n", lines[p]) + name(", ", pieces[p].distance) + "; ";
     for (unsigned w = 0; w < 2 * words; ++w)
-      text.body += name("mov.b32 x", w) + ", f; ";
+      text.body += name("mov.b32 y", w) + ", " + fill + "; ";
     for (unsigned half : {0, 1})
       text.body += "@q " + instruction + name("v", words) + ".b32 " +
-                   list("x", half * words, words) + name(", [w+", half * window) + "]" + policy +
+                   list("y", half * words, words) + name(", [w+", half * window) + "]" + policy +
                    "; ";
     text.declareShift("r");
-    text.shift("x");
+    text.shift("y");
     for (unsigned w = 0; w < words; ++w)
-      text.body += name("mov.b32 $", p * words + w) + name(", x", w) + "; ";
+      text.body += "mov.b32 " + name(word, p * words + w) + name(", y", w) + "; ";
     text.body += "} ";
   }
 }
@@ -351,7 +353,7 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
     }
     if (access.inside) {
       text.body += "@!" + text.take(access.inside, "b") + " bra SINGLE; ";
-      loadInside(text, pieces, lines, whole, policy);
+      loadInside(text, pieces, lines, whole, policy, "f", "$");
       text.body += "bra LOADED; SINGLE: ";
     }
   }
@@ -562,8 +564,16 @@ void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiec
                      text.place(lines[p], distance) + name(", ", way.bytes) + size + policy + "; ";
       }
   };
+  // Windows are a quarter of the loads of single elements, and each of them is whole sectors.
   auto copyElements = [&] {
+    if (access.inside) {
+      text.body += "@!" + text.take(access.inside, "b") + " bra SINGLE; ";
+      loadInside(text, pieces, lines, "ld.global.", "", "0", "x");
+      text.body += "bra LOADED; SINGLE: ";
+    }
     loadElements(text, pieces, lines, 0, pieces.size(), "@q ld.global.", "0", "x");
+    if (access.inside)
+      text.body += "LOADED: ";
     for (unsigned p = 0; p < pieces.size(); ++p)
       text.body += guard + name("st.shared.v", access.words) + ".b32 [" + places[p] + "], " +
                    list("x", p * access.words, access.words) + "; ";

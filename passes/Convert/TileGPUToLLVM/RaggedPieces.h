@@ -32,8 +32,8 @@ struct RaggedAccess {
   /// instruction. Null: they are not.
   mlir::Value aligned;
   bool exist = false; ///< all elements do
-  /// Loads, i1: whether both windows around each piece that exists may be read, and it exists as a
-  /// whole. Null: they may not.
+  /// Loads and copies by registers, i1: whether both windows around each piece that exists may be
+  /// read, and it exists as a whole. Null: they may not.
   mlir::Value inside;
   /// Aligned loads: what does not exist is selected behind the load, not set ahead of it.
   bool selects = false;
