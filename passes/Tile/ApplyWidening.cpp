@@ -176,8 +176,14 @@ void Widening::repeatOperands(Operation *op) {
     access.setSizes(sizes);
     access.setInBounds(inBounds);
   };
-  TypeSwitch<Operation *>(op).Case<LoadOp, StoreOp, InsideOp, GatherOp, ScatterOp, AtomicOp>(
-      [&](auto access) { resize(access); });
+  TypeSwitch<Operation *>(op)
+      .Case<LoadOp, StoreOp, InsideOp, GatherOp, ScatterOp, AtomicOp>(
+          [&](auto access) { resize(access); })
+      .Case([&](tensor::ExtractSliceOp slice) {
+        SmallVector<int64_t> sizes(slice.getStaticSizes());
+        sizes[rule->operands] *= factor;
+        slice.setStaticSizes(sizes);
+      });
 }
 
 void Widening::apply() {

@@ -58,16 +58,21 @@ static std::string analyze(Widening &widening, KernelOp kernel, const Move &move
                      : widening.analyzePrograms(number);
 }
 
+/// Rows and columns of a product that shared memory delivers in the time that it takes to multiply
+/// them.
+constexpr int64_t enough = 128;
+
 /// Whether a product of a loop is smaller than what instructions and copies are made for: so many
-/// rows and columns that shared memory delivers them in the time that it takes to multiply them,
-/// and terms of as many bytes as a row of shared memory has that is swizzled.
+/// rows and columns, and twice as many of one of them, of which two warpgroups' registers hold the
+/// sums; terms of as many bytes as a row of shared memory has that is swizzled.
 static bool hasRoom(KernelOp kernel, const Move &move) {
-  constexpr int64_t enough = 128, rowBits = 128 * 8;
+  constexpr int64_t rowBits = 128 * 8;
   auto isShort = [&](DotOp dot) {
     auto a = cast<RankedTensorType>(dot.getA().getType());
     ArrayRef<int64_t> shape = dot.getType().getShape().take_back(2);
-    return move.isLoop ? a.getShape().back() * a.getElementTypeBitWidth() < rowBits
-                       : shape[0] < enough || shape[1] < enough;
+    return move.isLoop
+               ? a.getShape().back() * a.getElementTypeBitWidth() < rowBits
+               : shape[0] < enough || shape[1] < enough || shape[0] * shape[1] <= enough * enough;
   };
   if (move.isLoop)
     return llvm::any_of(getLoops(kernel)[move.numbers.front()].getBody()->getOps<DotOp>(), isShort);
@@ -105,15 +110,15 @@ static std::string whyFixed(KernelOp kernel) {
 }
 
 /// Whether no side of a product grew that was long enough before, as the rows of scores whose
-/// columns are few.
+/// columns are few; but one side of two that are just long enough may.
 static bool growsShort(KernelOp before, KernelOp after) {
-  constexpr int64_t enough = 128;
   SmallVector<ArrayRef<int64_t>> old, grown;
   before.walk([&](DotOp dot) { old.push_back(dot.getType().getShape().take_back(2)); });
   after.walk([&](DotOp dot) { grown.push_back(dot.getType().getShape().take_back(2)); });
   for (auto [was, is] : llvm::zip_equal(old, grown))
     for (unsigned side : {0, 1})
-      if (is[side] > was[side] && was[side] >= enough)
+      if (is[side] > was[side] && was[side] >= enough &&
+          (was[side] > enough || is[1 - side] != enough))
         return false;
   return true;
 }

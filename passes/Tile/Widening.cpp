@@ -376,6 +376,14 @@ std::optional<Widening::Rule> Widening::getRule(Operation *op) {
   } else if (auto sort = dyn_cast<SortOp>(op)) {
     if (int64_t(sort.getAxis()) != dim)
       return resultOf(dim);
+  } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    if (int64_t(concat.getDim()) != dim)
+      return resultOf(dim);
+  } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+    // All of the dimension, and no dimension is dropped.
+    if (slice.getSourceType().getRank() == slice.getType().getRank() &&
+        slice.getSourceType().getDimSize(dim) == slice.getType().getDimSize(dim))
+      return resultOf(dim);
   }
   return fail(op, "'" + op->getName().getStringRef() + "' joins what neighbours have");
 }
