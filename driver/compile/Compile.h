@@ -143,8 +143,8 @@ private:
   std::vector<ConfigChoice> choices;
   std::optional<PassReport> report; ///< --remarks=passes
   bool printsLLVM = false;
-  // The module from which a second try starts.
-  mlir::OwningOpRef<mlir::ModuleOp> beforeLayouts;
+  // The module from which a second try starts, and as it was before programs were joined.
+  mlir::OwningOpRef<mlir::ModuleOp> beforeLayouts, beforeWidening;
   runtime::Manifest unlaunched;              ///< before fillLaunch()
   std::map<std::string, int64_t> planned;    ///< bytes of shared memory that the model reckons with
   std::map<std::string, int64_t> freeWarps;  ///< kernels whose warps nobody asked for: their number

@@ -59,6 +59,7 @@ private:
   Launches askForLeanProducer() const;
   Launches askForRegisters() const;
   Launches askForRecomputing(int64_t mostOperations) const;
+  Launches askForSourceTiles() const;
   Launches askForOtherLaunch() const;
   Launches askForParts() const;
 
@@ -114,12 +115,23 @@ unsigned Compiler::Tries::getSpills(StringRef symbol) const {
 
 /// Does a further try of a kernel pay? Fewer blocks, and values that are computed again behind
 /// loops, cost nothing that spills do not. More warps cost: each multiplies a narrower tile, reads
-/// more of the operands for it, and has fewer registers. So do parts of a store, each of which
-/// waits for memory. What is spilled behind a loop, as by most epilogues, is cheap beside that, so
-/// no less than half of it must go.
+/// more of the operands for it, and has fewer registers. So do the source's tiles, and parts of a
+/// store, each of which waits for memory. What is spilled behind a loop, as by most epilogues, is
+/// cheap beside that, so no less than half of it must go.
 static bool pays(StringRef attribute, unsigned first, unsigned second) {
-  bool costs = attribute == requestedWarpsName || attribute == gpu::storePartsName;
+  bool costs = attribute == requestedWarpsName || attribute == gpu::storePartsName ||
+               attribute == gpu::crowdedName;
   return costs ? 2 * second <= first : second < first;
+}
+
+/// Puts the kernel as the source has it, with tiles that were not joined, in its place.
+static KernelOp takeSource(KernelOp kernel, ModuleOp source) {
+  OpBuilder builder(kernel);
+  Operation *found = SymbolTable::lookupSymbolIn(source, kernel.getSymNameAttr());
+  auto taken = cast<KernelOp>(builder.clone(*found));
+  taken->setAttr(gpu::crowdedName, builder.getUnitAttr());
+  kernel.erase();
+  return taken;
 }
 
 /// The passes for the GPU again, from `beforeLayouts`, with attributes by symbol: of these kernels
@@ -133,12 +145,16 @@ bool Compiler::Tries::compileWith(const LaunchesBySymbol &launches, bool all) {
         [&](const runtime::Kernel &kernel) { return launches.count(kernel.symbol) != 0; });
   compiler.recomputed.clear();
   compiler.registers.clear();
-  for (KernelOp kernel : compiler.module->getOps<KernelOp>()) {
+  for (KernelOp kernel : llvm::make_early_inc_range(compiler.module->getOps<KernelOp>())) {
     auto found = launches.find(kernel.getSymName().str());
     if (found == launches.end())
       continue;
+    if (found->second.count(gpu::crowdedName))
+      kernel = takeSource(kernel, *compiler.beforeWidening);
     for (const auto &[attribute, value] : found->second)
-      if (attribute == recomputeName)
+      if (attribute == gpu::crowdedName)
+        continue;
+      else if (attribute == recomputeName)
         compiler.recomputed[found->first] = value;
       else if (attribute == mostRegistersName)
         compiler.registers[found->first] = value;
@@ -268,6 +284,16 @@ Compiler::Tries::Launches Compiler::Tries::askForRecomputing(int64_t mostOperati
   return wanted;
 }
 
+/// Where threads of joined programs spill, the source's tiles leave each thread more registers.
+Compiler::Tries::Launches Compiler::Tries::askForSourceTiles() const {
+  Launches wanted;
+  for (KernelOp kernel : compiler.getWidened().getOps<KernelOp>())
+    if (kernel->hasAttr(gpu::joinedProgramsName) &&
+        getSpills(kernel.getSymName()) > mostSilentSpills)
+      wanted[kernel.getSymName().str()] = {gpu::crowdedName, 1};
+  return wanted;
+}
+
 /// Where threads spill and the passes chose how many blocks share a multiprocessor, fewer leave
 /// each thread more registers; where they chose the number of warps, twice as many hold half as
 /// much each.
@@ -303,9 +329,14 @@ Cubin Compiler::Tries::run() {
   // ptxas's answers to fewer values jump: where the first number does not help, the second may.
   for (int64_t mostOperations : {24, 12})
     tryAgain(askForRecomputing(mostOperations));
+  tryAgain(askForSourceTiles());
   tryAgain(askForOtherLaunch());
   tryAgain(askForParts());
   finish();
+  // What is reported of a kernel is what it was compiled from.
+  for (KernelOp kernel : llvm::make_early_inc_range(compiler.getWidened().getOps<KernelOp>()))
+    if (accepted[kernel.getSymName().str()].count(gpu::crowdedName))
+      takeSource(kernel, *compiler.beforeWidening);
   compiler.retries = false;
   return std::move(whole);
 }
@@ -430,7 +461,7 @@ bool Compiler::joinTiles() {
   for (KernelOp kernel : module->getOps<KernelOp>())
     if (auto found = planned.find(kernel.getSymName().str()); found != planned.end())
       kernel->setAttr(gpu::plannedBytesName, Builder(kernel).getI64IntegerAttr(found->second));
-  OwningOpRef<ModuleOp> source = module->clone();
+  beforeWidening = module->clone();
   OperationFingerPrint before(*module);
   if (!runPasses("widening", populateWidenPipeline))
     return false;
@@ -441,12 +472,12 @@ bool Compiler::joinTiles() {
   auto joins = [&] {
     bool hasRoom = assignLayouts() && hasPlaces(*module);
     if (!hasRoom)
-      markCrowded(*source, *beforeLayouts);
+      markCrowded(*beforeWidening, *beforeLayouts);
     return hasRoom;
   };
   if (runSilently(joins, said))
     return sayAfterwards(said, context, session);
-  module = std::move(source);
+  module = beforeWidening->clone();
   if (report)
     report.emplace(context);
   if (!runPasses("widening", populateWidenPipeline))
