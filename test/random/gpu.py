@@ -140,9 +140,10 @@ class Driver:
             time.sleep(0.0005)
         self.call("cuCtxSynchronize")
 
-    def run(self, tilec, source, level, arguments, outputs):
+    def run(self, tilec, source, level, arguments, outputs, again=False):
         """{name: what the kernel writes}. `arguments`: {name: (stored values, dtype) or a number}
         in order; behind the dtype how many elements lie ahead of a tensor.
+        `again`: launched twice.
         """
         image = f"{source}.{level}." + ("cubin" if self.assembles else "ptx")
         done = subprocess.run(
@@ -157,8 +158,9 @@ class Driver:
             name: Array(self, *value) if isinstance(value, tuple) else value
             for name, value in arguments.items()
         }
-        kernel(*given.values())
-        self.wait()
+        for _ in range(2 if again else 1):
+            kernel(*given.values())
+            self.wait()
         found = {name: given[name].read() for name in outputs}
         for value in given.values():
             if isinstance(value, Array):

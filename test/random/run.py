@@ -70,14 +70,23 @@ def launched(program, arrays, tilec, source, level):
     }
     arguments.update((name, value) for name, (_, value) in program.scalars.items())
     try:
-        return driver.run(
-            tilec, source, level, arguments, [t.name for t in program.tensors if t.access != "in"]
-        )
+        outputs = [t.name for t in program.tensors if t.access != "in"]
+        return driver.run(tilec, source, level, arguments, outputs, keepsState(program))
     except gpu.Broken as error:
         driver = False
         raise Invalid(f"-O{level} on cuda: {error}") from None
     except RuntimeError as error:  # of tilec or of the launcher
         raise Invalid(f"-O{level} on cuda: {error}") from None
+
+
+def keepsState(program):
+    """Whether a launch leaves counters behind, which the next one needs as they were; and stores
+    the same when it is repeated.
+    """
+    text = p.programText(program)
+    return (" split" in text or "persistent" in text) and all(
+        t.access != "inout" for t in program.tensors
+    )
 
 
 def executed(program, arrays, tilec, source, device, level):

@@ -117,8 +117,12 @@ class Tiled(Products, Attention, Collected, Generator):
             chosen.append(f"grouped({self.random.choice([2, 3, 8])})")
         if self.chance(0.25):
             chosen.append(
-                self.random.choice(["warps(4)", "warps(8)", "consumers(1)", "consumers(2)"])
+                self.random.choice(
+                    ["warps(2)", "warps(4)", "warps(8)", "consumers(1)", "consumers(2)"]
+                )
             )
+        if self.chance(0.1):
+            chosen.append(self.random.choice(["occupancy(2)", "maxreg(128)"]))
         if self.chance(0.2) and not self.isExact:
             chosen.append('fp("fast")')
         self.program.attributes += chosen
