@@ -78,7 +78,8 @@ EXPORT cuMemGetInfo_v2(size_t *available, size_t *total) {
 }
 EXPORT cuDeviceGetAttribute(int *value, int attribute, int) {
   return locked([&](Device &d) {
-    int sharedBytes = d.major == 9 ? 232448 : d.major == 8 && d.minor == 0 ? 166912 : 101376;
+    bool isServer = d.major == 9 || d.major == 10, isLarge = d.major == 8 && d.minor % 7 == 0;
+    int sharedBytes = isServer ? 232448 : isLarge ? 166912 : 101376;
     static const std::map<int, int> fixed = {{1, 1024},   {2, 1024}, {3, 1024},      {4, 64},
                                              {8, 49152},  {10, 32},  {12, 65536},    {39, 2048},
                                              {82, 65536}, {115, 1},  {5, 0x7FFFFFFF}};
