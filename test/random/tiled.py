@@ -36,6 +36,8 @@ class Tiled(Products, Attention, Collected, Generator):
             fitting = [n for n in (2, 4, 8, 16) if value % n == 0]
             if fitting:
                 self.program.contracts.append(f"{word} % {self.random.choice(fitting)} == 0")
+        elif self.chance(0.15):  # a version of its own, which the launch takes or not
+            self.program.special.append(f"{word} % {self.random.choice([4, 8, 16])} == 0")
         return name(word, "index")
 
     def tensor(self, access, dtype, *dims, small=True):
