@@ -16,13 +16,10 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "dialect/VersionNames.h"
-#include "passes/Analysis/ConstantMemory.h"
 #include "passes/Analysis/EqualLoads.h"
-#include "passes/Analysis/IndexEvaluation.h"
 #include "passes/Analysis/LiveRegisters.h"
-#include "passes/TileGPU/AccessWidth.h"
 #include "passes/TileGPU/LaunchFit.h"
-#include "passes/TileGPU/RotatedRows.h"
+#include "passes/TileGPU/PrivateCopies.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/SharedPlan.h"
 #include "target/LoadLatency.h"
@@ -94,31 +91,19 @@ static bool loadsAgain(LoadOp earlier, LoadOp later) {
          hasPaddingOf(earlier, later);
 }
 
-/// True for a tile that a thread can keep; of a scalar, or one that all threads hold, there is
-/// little to be saved.
-static bool canKeep(LoadOp load) {
-  auto tile = dyn_cast<RankedTensorType>(load.getType());
-  if (!tile || load.getMask() || !readsConstantMemory(load) ||
-      !tile.getElementType().isIntOrFloat() || tile.getElementTypeBitWidth() < 8)
-    return false;
-  int64_t bytes = getPrivateBytes(tile);
-  return bytes && bytes == tile.getNumElements() * getSharedElementBytes(tile.getElementType());
-}
-
 static SmallVector<RowLoops> findRows(Block &block) {
   SmallVector<RowLoops> all;
   for (auto loop : block.getOps<scf::ForOp>()) {
-    APInt step;
-    if (!matchPattern(loop.getStep(), m_ConstantInt(&step)) || !step.isStrictlyPositive() ||
-        !loop.getInductionVar().getType().isIndex())
+    int64_t step = getPlainStep(loop);
+    if (!step)
       continue;
     RowLoops *rows = llvm::find_if(all, [&](RowLoops &each) {
       scf::ForOp other = each.loops.front();
       return other.getLowerBound() == loop.getLowerBound() &&
-             other.getUpperBound() == loop.getUpperBound() && each.step == step.getSExtValue();
+             other.getUpperBound() == loop.getUpperBound() && each.step == step;
     });
     if (rows == all.end()) {
-      all.push_back({{}, step.getSExtValue(), {}});
+      all.push_back({{}, step, {}});
       rows = &all.back();
     }
     for (LoadOp load : loop.getBody()->getOps<LoadOp>()) {
@@ -145,14 +130,6 @@ static SmallVector<RowLoops> findRows(Block &block) {
 static int64_t getMostTrips(const RowLoops &rows) {
   scf::ForOp loop = rows.loops.front();
   return countMostTrips(loop.getLowerBound(), loop.getUpperBound(), rows.step);
-}
-
-/// Trips at the extents that the contract expects; none where that is not known.
-static int64_t getExpectedTrips(scf::ForOp loop, int64_t step) {
-  cost::Extents expected; // each as its `opt` says
-  cost::IndexEvaluation values(expected, {});
-  auto low = values.get(loop.getLowerBound()), high = values.get(loop.getUpperBound());
-  return low && high && *high > *low ? int64_t(std::ceil((*high - *low) / double(step))) : 0;
 }
 
 /// Registers that the tiles of a thread take: of the kernel before its loops had versions, which
@@ -187,42 +164,6 @@ static KeptTrips chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTar
 }
 
 //===--- Copies ahead -----------------------------------------------------===//
-
-/// The dimension of the view that goes on with the loop's counter, a block a trip; none if a later
-/// trip's tile is not found so.
-static std::optional<unsigned> findPace(scf::ForOp loop, LoadOp load, int64_t step) {
-  std::optional<unsigned> found;
-  auto isFixed = [&](Value value) { return loop.isDefinedOutsideOfLoop(value); };
-  // What does not exist becomes 0.
-  bool zero =
-      matchPattern(load.getPad(), m_Zero()) || matchPattern(load.getPad(), m_PosZeroFloat());
-  if (!isFixed(load.getView()) || !llvm::all_of(load.getEnds(), isFixed) ||
-      !load.getView().getDefiningOp<ViewOp>())
-    return std::nullopt;
-  for (auto [d, start] : llvm::enumerate(load.getStarts())) {
-    if (start == loop.getInductionVar()) {
-      if (found || load.getSizes()[d] != step || load.getSteps()[d] != 1)
-        return std::nullopt;
-      found = d;
-    } else if (!isFixed(start) || !(load.getInBounds()[d] || zero)) {
-      return std::nullopt;
-    }
-  }
-  return found;
-}
-
-/// True if a thread's part of the load is whole pieces of 16 bytes of memory.
-static bool isWide(LoadOp load, const DivisibilityAnalysis &divisibility) {
-  auto tile = cast<RankedTensorType>(load.getType());
-  constexpr int64_t pieceBits = 128;
-  int64_t bits = tile.getElementTypeBitWidth();
-  AccessWidth width = getAccessWidth(load, tile, divisibility);
-  auto kernel = load->getParentOfType<KernelOp>();
-  return getPrivatePiece(tile) * 8 == pieceBits &&
-         (width.proven * bits == pieceBits ||
-          (width.possible * bits == pieceBits && kernel->hasAttr(rotationName) &&
-           isAlignedByRotation(load)));
-}
 
 /// How many trips ahead the first loop's tiles are copied: as many as keep memory busy, where all
 /// trips that are expected are kept; 0 to load them when they are needed. Of longer rows the trips
@@ -259,7 +200,8 @@ public:
 
   void run() {
     for (Kept &each : rows.tiles)
-      places.push_back(makeSlots(each));
+      places.push_back(createPrivateSlots(
+          b, each.first, slots, distance && each.first->getParentOp() == rows.loops.front()));
     for (scf::ForOp loop : rows.loops) {
       if (distance && loop == rows.loops.front())
         copyAll(loop);
@@ -272,28 +214,6 @@ public:
 private:
   Value constant(Location loc, int64_t value) {
     return arith::ConstantIndexOp::create(b, loc, value);
-  }
-
-  Value makeSlots(Kept &kept) {
-    auto tile = cast<RankedTensorType>(kept.first.getType());
-    SmallVector<int64_t> order;
-    for (int64_t d = tile.getRank(); d-- > 0;)
-      order.push_back(d);
-    auto memory = MemDescType::get(b.getContext(), tile.getShape(), tile.getElementType(),
-                                   SharedAttr::get(b.getContext(), order, 0));
-    bool isCopied = distance && kept.first->getParentOp() == rows.loops.front();
-    if (!isCopied || isRotated(kept.first)) {
-      constexpr int64_t wordBytes = 4;
-      SmallVector<int64_t> words{kept.bytes / wordBytes}, used;
-      if (isCopied) {
-        used = {words.front() + rotatedEndBytes / wordBytes};
-        words.front() *= 2; // the next power of two
-      }
-      memory = MemDescType::get(b.getContext(), words, b.getI32Type(),
-                                SharedAttr::get(b.getContext(), {0}, 0, used));
-    }
-    return LocalSlotsOp::create(b, kept.first.getLoc(),
-                                SlotsType::get(b.getContext(), slots, memory));
   }
 
   /// The trip's number, and whether it has a slot; null where all have one.
@@ -331,26 +251,12 @@ private:
                                SlotOp::create(b, each.first.getLoc(), place, trip));
   }
 
-  /// True for a tile that goes round: the vector with its end holds elements behind it.
-  static bool isRotated(LoadOp load) {
-    return load->getParentOfType<KernelOp>()->hasAttr(rotationName) && isAlignedByRotation(load);
-  }
-
   /// Whether the trip that begins at `counter` has a slot and a tile of which nothing is missing,
   /// nor of the vectors that it lies in.
-  Value isWhole(Location loc, Kept &kept, Value counter, Value hasSlot) {
-    LoadOp load = kept.first;
-    unsigned dim = *findPace(rows.loops.front(), load, rows.step);
-    Value limit = load.getView().getDefiningOp<ViewOp>().getExtents()[dim];
-    if (Value end = load.getEnd(dim))
-      limit = arith::MinSIOp::create(b, loc, limit, end);
-    int64_t needed = rows.step;
-    if (isRotated(load))
-      needed +=
-          rotatedVectorBytes * 8 / getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() - 1;
-    Value behind = arith::AddIOp::create(b, loc, counter, constant(loc, needed));
-    Value whole = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sle, behind, limit);
-    return hasSlot ? Value(arith::AndIOp::create(b, loc, whole, hasSlot)) : whole;
+  Value isWhole(Kept &kept, Value counter, Value hasSlot) {
+    unsigned dim = *findPace(rows.loops.front(), kept.first, rows.step);
+    Value whole = tile::gpu::isWhole(b, kept.first, dim, rows.step, counter);
+    return hasSlot ? Value(arith::AndIOp::create(b, kept.first.getLoc(), whole, hasSlot)) : whole;
   }
 
   /// Starts the copies of the trip that begins at `counter`, as one group.
@@ -363,18 +269,9 @@ private:
       LoadOp load = each.first;
       if (load->getParentOp() != loop)
         continue;
-      unsigned dim = *findPace(loop, load, rows.step);
-      Value when = isWhole(loc, each, counter, has);
-      SmallVector<Value> starts(load.getStarts());
-      starts[dim] = counter;
-      SmallVector<bool> inBounds(load.getInBounds());
-      inBounds[dim] = true;
-      auto copy = AsyncCopyOp::create(
-          b, load.getLoc(), load.getView(), starts, load.getEnds(), ValueRange(), Value(),
-          SlotOp::create(b, load.getLoc(), place, trip), when, load.getSizesAttr(),
-          load.getStepsAttr(), load.getHasEndAttr(), b.getDenseBoolArrayAttr(inBounds),
-          TypeAttr::get(load.getType()), TypeAttr::get(load.getType()), load.getCacheAttr());
-      copy->setAttr(privateName, b.getUnitAttr());
+      Value when = isWhole(each, counter, has);
+      copyPrivately(b, load, *findPace(loop, load, rows.step), counter,
+                    SlotOp::create(b, load.getLoc(), place, trip), when);
     }
     AsyncCommitOp::create(b, loc);
   }
@@ -404,7 +301,7 @@ private:
       if (load->getParentOp() != loop)
         continue;
       b.setInsertionPoint(load);
-      Value whole = isWhole(loc, each, loop.getInductionVar(), has);
+      Value whole = isWhole(each, loop.getInductionVar(), has);
       auto branch = scf::IfOp::create(b, loc, TypeRange(load.getType()), whole,
                                       /*withElseRegion=*/true);
       load.getResult().replaceAllUsesWith(branch.getResult(0));

@@ -8,6 +8,9 @@
 // each load. Many programs hide each other's waits, so registers are spent on loads ahead of few
 // programs, or where nobody says how many there are and enough warps fit even so.
 //
+// Where the loads of one trip leave memory idle even so, they are copied to shared memory some
+// trips ahead (CopyAhead.cpp), which takes no registers.
+//
 // What a loop with fetches loads may be what it stores: y[m, n] += … of tiles that no other trip
 // touches. Then the next trip's tile is as good now as later.
 #include "dialect/AttributeNames.h"
@@ -18,6 +21,7 @@
 #include "passes/Analysis/IndexEvaluation.h"
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/Report/Declined.h"
+#include "passes/TileGPU/CopyAhead.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "target/LoadLatency.h"
@@ -95,7 +99,7 @@ static bool isPlain(scf::ForOp loop) {
   if (loop->getParentOfType<WarpSpecializeOp>())
     return false;
   WalkResult result = loop.getBody()->walk([](Operation *op) {
-    if (isa<SlotOp, PrivateStoreOp, PrivateLoadOp>(op))
+    if (isa<SlotOp, PrivateStoreOp, PrivateLoadOp>(op) || op->hasAttr(privateName))
       return WalkResult::advance();
     auto isMemory = [](Type type) { return isa<MemDescType>(type); };
     bool bad = isa<LoopLikeOpInterface>(op) || llvm::any_of(op->getOperandTypes(), isMemory) ||
@@ -567,19 +571,56 @@ struct TileGPUPrefetchLoads : tile::impl::TileGPUPrefetchLoadsBase<TileGPUPrefet
   void runOnOperation() override {
     const GPUTarget *target = getTarget(getOperation());
     for (auto kernel : getOperation().getOps<KernelOp>()) {
+      DenseMap<Operation *, std::string> whyNoCopies = copyLoops(kernel, *target); // looked up only
       SmallVector<Plan> plans;
+      SmallVector<scf::ForOp> others;
       kernel.getBody().walk([&](scf::ForOp loop) {
         if (auto plan = choosePlan(loop))
           plans.push_back(std::move(*plan));
+        else
+          others.push_back(loop);
       });
+      auto explain = [&](scf::ForOp loop, std::string obstacle) {
+        if (std::string copies = whyNoCopies.lookup(loop); !copies.empty())
+          obstacle += (obstacle.empty() ? "" : "; for copies ahead, ") + copies;
+        if (!obstacle.empty())
+          declined(loop) << obstacle;
+      };
+      for (scf::ForOp loop : others)
+        explain(loop, "");
       for (const Plan &plan : plans) {
         std::string obstacle = getObstacle(plan, kernel, *target);
+        explain(plan.loop, obstacle);
         if (obstacle.empty())
           prefetch(plan);
-        else
-          declined(plan.loop) << obstacle;
       }
     }
+  }
+
+private:
+  /// Copies ahead what loops load where that is of more use than loads of the next trip; why the
+  /// others are not.
+  DenseMap<Operation *, std::string> copyLoops(KernelOp kernel, const GPUTarget &target) {
+    DenseMap<Operation *, std::string> obstacles;
+    auto multiplies = [](Operation *op) {
+      return isa<MmaOp, WgmmaOp, FmaDotOp, TmaFetchOp>(op) ? WalkResult::interrupt()
+                                                           : WalkResult::advance();
+    };
+    if (kernel.getBody().walk(multiplies).wasInterrupted())
+      return obstacles;
+    SmallVector<scf::ForOp> loops;
+    kernel.getBody().walk([&](scf::ForOp loop) {
+      if (isPlain(loop))
+        loops.push_back(loop);
+    });
+    for (scf::ForOp loop : loops) {
+      std::string obstacle = copyAhead(loop, target, [&]() -> const DivisibilityAnalysis & {
+        return getAnalysis<DivisibilityAnalysis>();
+      });
+      if (!obstacle.empty())
+        obstacles[loop] = obstacle;
+    }
+    return obstacles;
   }
 };
 
