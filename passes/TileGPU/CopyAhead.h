@@ -12,9 +12,12 @@
 
 namespace tile::gpu {
 
+/// Warps of other blocks that hide a block's waits: four of each of the four schedulers.
+inline constexpr int64_t hidingWarps = 16;
+
 /// Copies the tiles that the trips of an innermost loop without products load to shared memory,
 /// several trips ahead, where few programs leave memory idle. Says why it does not; empty where it
-/// does, or where the loop loads nothing that could be copied. `divisibility` is asked for last.
+/// does, or where the loop loads nothing that could be copied. `getDivisibility` is asked last.
 std::string copyAhead(mlir::scf::ForOp loop, const GPUTarget &target,
                       llvm::function_ref<const DivisibilityAnalysis &()> getDivisibility);
 

@@ -50,8 +50,6 @@ static constexpr int64_t mostRegisters = 16;
 /// Registers of a thread beside those of tiles, as the cost model has it, and as many again as
 /// ptxas takes for the loads' places.
 static constexpr int64_t otherRegisters = 28 + 12;
-/// Warps of other blocks that hide a block's waits: four of each of the four schedulers.
-static constexpr int64_t hidingWarps = 16;
 /// Trips of which all but the first gain where that takes registers of other blocks.
 static constexpr double fewTrips = 4;
 /// Warps that a multiprocessor still has room for where the number of programs is a guess.
