@@ -190,6 +190,36 @@ static LogicalResult decideComparison(arith::CmpIOp op, PatternRewriter &rewrite
   return success();
 }
 
+/// An integer that becomes a float without rounding, and then a wider one, becomes that at once:
+/// weights of a few bits by way of bf16. The float between is used nowhere else.
+static LogicalResult widenInteger(arith::ExtFOp op, PatternRewriter &rewriter) {
+  auto reshape = op.getIn().getDefiningOp<ReshapeOp>();
+  Operation *cast = (reshape ? reshape.getSource() : op.getIn()).getDefiningOp();
+  if (!isa_and_nonnull<arith::SIToFPOp, arith::UIToFPOp>(cast) || !cast->hasOneUse() ||
+      (reshape && !reshape->hasOneUse()))
+    return failure();
+  auto integer = dyn_cast<IntegerType>(getElementTypeOrSelf(cast->getOperand(0).getType()));
+  auto narrow = cast_or_null<FloatType>(getElementTypeOrSelf(cast->getResult(0).getType()));
+  auto wide = cast_or_null<FloatType>(getElementTypeOrSelf(op.getType()));
+  // The least number of a signed type is a power of two, which takes one bit.
+  unsigned digits = integer ? integer.getWidth() - isa<arith::SIToFPOp>(cast) : 0;
+  const llvm::fltSemantics &format = narrow.getFloatSemantics();
+  if (!integer || digits > llvm::APFloat::semanticsPrecision(format) ||
+      int(digits) > llvm::APFloat::semanticsMaxExponent(format))
+    return failure();
+  Type type = wide;
+  if (auto tile = dyn_cast<RankedTensorType>(cast->getResult(0).getType()))
+    type = tile.clone(wide);
+  Value value =
+      isa<arith::SIToFPOp>(cast)
+          ? Value(arith::SIToFPOp::create(rewriter, cast->getLoc(), type, cast->getOperand(0)))
+          : arith::UIToFPOp::create(rewriter, cast->getLoc(), type, cast->getOperand(0));
+  if (reshape)
+    value = ReshapeOp::create(rewriter, reshape.getLoc(), op.getType(), value);
+  rewriter.replaceOp(op, value);
+  return success();
+}
+
 namespace {
 struct Simplify : impl::SimplifyBase<Simplify> {
   using SimplifyBase::SimplifyBase;
@@ -210,6 +240,7 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     patterns.add(simplifyAtomic);
     patterns.add(computeTable);
     patterns.add(decideComparison);
+    patterns.add(widenInteger);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {
       getOperation()->emitError("simplification of tile operations did not come to an end");
       signalPassFailure();

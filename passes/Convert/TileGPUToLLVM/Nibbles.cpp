@@ -8,11 +8,17 @@
 //   add -1024      | e(2k+1)                 | e(2k)              |    exactly
 //
 // bf16 has 0x4300, 128 + e. Of signed elements the flipped sign bit makes e + 8 of e.
+//
+// f32 has room for five elements where they stand, and takes two instructions for each:
+//
+//   lop3           | 2^23 + e(k) * 2^p |    & 0xf << p, ^ 0x4b000000; p = 4k, from k = 5 of w >> 20
+//   fma            | e(k)              |    * 2^-p, - 2^(23-p), exactly
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace tile;
@@ -46,13 +52,14 @@ Value constantWord(OpBuilder &builder, Location loc, uint32_t value) {
   return arith::ConstantIntOp::create(builder, loc, builder.getI32Type(), int32_t(value));
 }
 
-/// The elements' bits of `bits`, the others those of `magic`. As one statement: of an AND and an
-/// XOR with a constant each, ptxas makes two instructions.
-Value insertBits(OpBuilder &builder, Location loc, Value bits, Value magic) {
+/// The bits of `bits` under the mask, the others those of `magic`. As one statement: of an AND and
+/// an XOR with a constant each, ptxas makes two instructions.
+Value insertBits(OpBuilder &builder, Location loc, Value bits, uint32_t mask, Value magic) {
+  std::string text = llvm::formatv("lop3.b32 $0, $1, {0:x8}, $2, 0x6a;", mask);
   return LLVM::InlineAsmOp::create(builder, loc, builder.getI32Type(), ValueRange{bits, magic},
-                                   "lop3.b32 $0, $1, 0x000f000f, $2, 0x6a;", "=r,r,r",
-                                   /*has_side_effects=*/false, /*is_align_stack=*/false,
-                                   LLVM::TailCallKind::None, LLVM::AsmDialectAttr(), ArrayAttr())
+                                   text, "=r,r,r", /*has_side_effects=*/false,
+                                   /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                   LLVM::AsmDialectAttr(), ArrayAttr())
       .getResult(0);
 }
 
@@ -82,8 +89,8 @@ Value toHalves(OpBuilder &builder, Location loc, Value nibbles, Type element, bo
                                                  builder.getStringAttr("llvm.nvvm.prmt"),
                                                  ValueRange{word, upper, selector})
                        .getResult(0);
-      Value pair =
-          LLVM::BitcastOp::create(builder, loc, pairType, insertBits(builder, loc, bits, magic));
+      Value pair = LLVM::BitcastOp::create(builder, loc, pairType,
+                                           insertBits(builder, loc, bits, 0x000f000f, magic));
       // Not every target adds bf16.
       pair = element.isF16() ? Value(LLVM::FAddOp::create(builder, loc, pair, move))
                              : LLVM::FMAOp::create(builder, loc, pair, one, move);
@@ -92,6 +99,37 @@ Value toHalves(OpBuilder &builder, Location loc, Value nibbles, Type element, bo
     }
   }
   return vector::FromElementsOp::create(builder, loc, VectorType::get(count, element), elements);
+}
+
+/// To f32: one number that is added for each place of an element, since a mantissa has room for
+/// several places.
+Value toFloats(OpBuilder &builder, Location loc, Value nibbles, bool isSigned) {
+  constexpr uint32_t bitsOfElement = 4, upper = 5; // the first element of the upper part of a word
+  constexpr uint32_t magic = 0x4b000000;           // 2^23
+  Type f32 = builder.getF32Type();
+  int64_t count = cast<VectorType>(nibbles.getType()).getNumElements();
+  Value words = getWords(builder, loc, nibbles);
+  auto constant = [&](double value) -> Value {
+    return arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(float(value)));
+  };
+  SmallVector<Value> elements;
+  Value word;
+  for (int64_t i = 0; i < count; ++i) {
+    uint32_t inWord = i % 8, place = bitsOfElement * (inWord % upper);
+    if (inWord == 0)
+      word = vector::ExtractOp::create(builder, loc, words, ArrayRef<int64_t>{i / 8});
+    else if (inWord == upper)
+      word = arith::ShRUIOp::create(builder, loc, word,
+                                    constantWord(builder, loc, bitsOfElement * upper));
+    // The flipped sign bit of a signed element makes e + 8 of e.
+    uint32_t sign = isSigned ? 8u << place : 0;
+    Value number = LLVM::BitcastOp::create(
+        builder, loc, f32,
+        insertBits(builder, loc, word, 0xfu << place, constantWord(builder, loc, magic | sign)));
+    double unit = 1.0 / (1u << place), move = -8388608.0 * unit - (isSigned ? 8 : 0);
+    elements.push_back(LLVM::FMAOp::create(builder, loc, number, constant(unit), constant(move)));
+  }
+  return vector::FromElementsOp::create(builder, loc, VectorType::get(count, f32), elements);
 }
 
 /// To i32.
@@ -136,11 +174,10 @@ template <typename Op, bool isSigned> struct LowerNibbleCast : OpConversionPatte
     auto type = cast<VectorType>(this->getTypeConverter()->convertType(op.getType()));
     Type element = type.getElementType();
     Value value;
-    if (element.isBF16() || element.isF16() || element.isF32()) {
-      value = toHalves(rewriter, loc, adaptor.getIn(),
-                       element.isF32() ? rewriter.getF16Type() : element, isSigned);
-      if (element.isF32())
-        value = arith::ExtFOp::create(rewriter, loc, type, value);
+    if (element.isBF16() || element.isF16()) {
+      value = toHalves(rewriter, loc, adaptor.getIn(), element, isSigned);
+    } else if (element.isF32()) {
+      value = toFloats(rewriter, loc, adaptor.getIn(), isSigned);
     } else {
       value = toIntegers(rewriter, loc, adaptor.getIn(), isSigned);
       if (isa<FloatType>(element))

@@ -6,6 +6,10 @@
 // RUN: sed s/uitofp/sitofp/ %s | tile-opt - --tile-gpu-pipeline \
 // RUN:   | FileCheck %s --check-prefix=SIGNED
 // RUN: sed s/f16/bf16/g %s | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=BF16
+// f32 has room for five nibbles where they stand: 2^23 + n * 2^place, times 2^-place, less the rest.
+// RUN: sed s/f16/f32/g %s | tile-opt - --tile-gpu-pipeline | FileCheck %s --check-prefix=F32
+// RUN: sed 's/f16/f32/g; s/uitofp/sitofp/' %s | tile-opt - --tile-gpu-pipeline \
+// RUN:   | FileCheck %s --check-prefix=F32-SIGNED
 
 // CHECK-DAG: %[[MAGIC:.*]] = llvm.mlir.constant(1677747200 : i32) : i32
 // CHECK-DAG: %[[MOVE:.*]] = llvm.mlir.constant(dense<-1.024000e+03> : vector<2xf16>) : vector<2xf16>
@@ -18,6 +22,23 @@
 
 // SIGNED-DAG: llvm.mlir.constant(1678271496 : i32) : i32
 // SIGNED-DAG: llvm.mlir.constant(dense<-1.032000e+03> : vector<2xf16>) : vector<2xf16>
+
+// F32: %[[WORD:.*]] = llvm.extractelement
+// F32: %[[BIG:.*]] = llvm.mlir.constant(1258291200 : i32) : i32
+// F32: llvm.inline_asm "lop3.b32 $0, $1, 0x0000000f, $2, 0x6a;", "=r,r,r" %[[WORD]], %[[BIG]]
+// F32: %[[BITS:.*]] = llvm.inline_asm "lop3.b32 $0, $1, 0x000000f0, $2, 0x6a;", "=r,r,r" %[[WORD]], %[[BIG]]
+// F32: %[[NUMBER:.*]] = llvm.bitcast %[[BITS]] : i32 to f32
+// F32: %[[UNIT:.*]] = llvm.mlir.constant(6.250000e-02 : f32) : f32
+// F32: %[[LESS:.*]] = llvm.mlir.constant(-5.242880e+05 : f32) : f32
+// F32: llvm.intr.fma(%[[NUMBER]], %[[UNIT]], %[[LESS]])
+// F32: lop3.b32 $0, $1, 0x000f0000, $2, 0x6a;", "=r,r,r" %[[WORD]], %[[BIG]]
+// F32: %[[REST:.*]] = llvm.lshr %[[WORD]], %{{.*}} : i32
+// F32: lop3.b32 $0, $1, 0x0000000f, $2, 0x6a;", "=r,r,r" %[[REST]], %[[BIG]]
+// F32: lop3.b32 $0, $1, 0x00000f00, $2, 0x6a;", "=r,r,r" %[[REST]], %[[BIG]]
+// F32-NOT: prmt
+// F32-SIGNED: llvm.mlir.constant(1258291208 : i32) : i32
+// F32-SIGNED: llvm.mlir.constant(1258291328 : i32) : i32
+// F32-SIGNED: llvm.mlir.constant(-5.242960e+05 : f32)
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_80">} {
 // BF16-DAG: llvm.mlir.constant(1124090624 : i32) : i32

@@ -82,3 +82,42 @@ func.func @tables(%k: tensor<2x3xi32>) -> (tensor<4xi32>, tensor<2x3xi1>, tensor
   %some = arith.cmpi ult, %b, %ten : tensor<2x3xi32>
   return %t, %all, %some : tensor<4xi32>, tensor<2x3xi1>, tensor<2x3xi1>
 }
+
+// -----
+
+// What a narrow float holds without rounding becomes a wide one at once.
+// CHECK-LABEL: func @widened
+// CHECK: %[[A:.*]] = arith.uitofp %arg0 : tensor<2x8xi4> to tensor<2x8xf32>
+// CHECK: %[[B:.*]] = tile.reshape %[[A]] : tensor<2x8xf32> -> tensor<4x4xf32>
+// CHECK: %[[C:.*]] = arith.sitofp %arg1 : tensor<8xi8> to tensor<8xf32>
+// CHECK: %[[D:.*]] = arith.sitofp %arg2 : i8 to f64
+// CHECK: return %[[B]], %[[C]], %[[D]]
+func.func @widened(%w: tensor<2x8xi4>, %b: tensor<8xi8>, %s: i8) -> (tensor<4x4xf32>, tensor<8xf32>, f64) {
+  %0 = arith.uitofp %w : tensor<2x8xi4> to tensor<2x8xbf16>
+  %1 = tile.reshape %0 : tensor<2x8xbf16> -> tensor<4x4xbf16>
+  %2 = arith.extf %1 : tensor<4x4xbf16> to tensor<4x4xf32>
+  %3 = arith.sitofp %b : tensor<8xi8> to tensor<8xbf16>
+  %4 = arith.extf %3 : tensor<8xbf16> to tensor<8xf32>
+  %5 = arith.sitofp %s : i8 to f16
+  %6 = arith.extf %5 : f16 to f64
+  return %2, %4, %6 : tensor<4x4xf32>, tensor<8xf32>, f64
+}
+
+// -----
+
+// bf16 rounds integers of more than 8 bits, f16 those of more than 11; and a float that is used
+// beside stays.
+// CHECK-LABEL: func @rounded
+// CHECK: arith.uitofp %arg0 : tensor<8xi16> to tensor<8xbf16>
+// CHECK: arith.sitofp %arg0 : tensor<8xi16> to tensor<8xf16>
+// CHECK: %[[A:.*]] = arith.uitofp %arg1 : tensor<8xi4> to tensor<8xf16>
+// CHECK: arith.extf %[[A]]
+func.func @rounded(%w: tensor<8xi16>, %v: tensor<8xi4>) -> (tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf16>) {
+  %0 = arith.uitofp %w : tensor<8xi16> to tensor<8xbf16>
+  %1 = arith.extf %0 : tensor<8xbf16> to tensor<8xf32>
+  %2 = arith.sitofp %w : tensor<8xi16> to tensor<8xf16>
+  %3 = arith.extf %2 : tensor<8xf16> to tensor<8xf32>
+  %4 = arith.uitofp %v : tensor<8xi4> to tensor<8xf16>
+  %5 = arith.extf %4 : tensor<8xf16> to tensor<8xf32>
+  return %1, %3, %5, %4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf16>
+}
