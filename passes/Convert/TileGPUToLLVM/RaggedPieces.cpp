@@ -115,12 +115,12 @@ struct Statement {
   }
 
   /// Declares what shift() needs for windows that begin `by`, a register, bytes into the first:
-  /// whole words move by selections, the rest by funnel shifts.
+  /// whole words move by masks, the rest by funnel shifts. Masks, not predicates: a thread has
+  /// seven of these, and where they are short ptxas waits for each load before it issues the next.
   void declareShift(const std::string &by) {
     for (unsigned half = words / 2; half; half /= 2)
-      body += name(".reg .pred h", half) + "; " + ".reg .b32 " + name("k", half) + "; and.b32 " +
-              name("k", half) + ", " + by + name(", ", 4 * half) + "; " +
-              name("setp.ne.s32 h", half) + name(", k", half) + ", 0; ";
+      body += name(".reg .b32 h", half) + "; " + name("bfe.s32 h", half) + ", " + by +
+              name(", ", llvm::Log2_32(4 * half)) + ", 1; ";
     body += ".reg .b32 s; and.b32 s, " + by + ", 3; shl.b32 s, s, 3; ";
   }
 
@@ -129,9 +129,10 @@ struct Statement {
     unsigned count = 2 * words;
     for (unsigned half = words / 2; half; half /= 2) {
       count -= half;
+      // 0xCA: where the mask has ones the second operand, else the third.
       for (unsigned i = 0; i < count; ++i)
-        body += "selp.b32 " + name(x, i) + ", " + name(x, i + half) + ", " + name(x, i) +
-                name(", h", half) + "; ";
+        body += "lop3.b32 " + name(x, i) + name(", h", half) + ", " + name(x, i + half) + ", " +
+                name(x, i) + ", 0xCA; ";
     }
     for (unsigned i = 0; bits < 32 && i < words; ++i)
       body += "shf.r.wrap.b32 " + name(x, i) + ", " + name(x, i) + ", " + name(x, i + 1) + ", s; ";
@@ -283,28 +284,35 @@ void loadAligned(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigne
 }
 
 /// All pieces by the windows around them, which may be read where a piece exists, into registers
-/// `word`0, `word`1, ...
+/// `word`0, `word`1, ... All loads stand before all shifts: ptxas keeps that order, and gives a
+/// load whose result is used at once the registers of the one before.
 void loadInside(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned> lines,
                 const std::string &instruction, const std::string &policy, const std::string &fill,
                 const char *word) {
   unsigned words = text.words, window = text.getWindowBytes();
+  auto windows = [](unsigned piece) { return name("y", piece) + "_"; };
+  text.body += "{ .reg .b32 o<" + std::to_string(pieces.size()) + ">; .reg .b64 w; ";
   for (unsigned p = 0; p < pieces.size(); ++p) {
-    text.body += "{ .reg .b32 y<" + std::to_string(2 * words) + ">, r; .reg .b64 w; " +
+    std::string y = windows(p);
+    text.body += ".reg .b32 " + y + "<" + std::to_string(2 * words) + ">; " +
                  name("add.s64 w, a", lines[p]) + name(", ", pieces[p].distance * text.bits / 8) +
-                 "; cvt.u32.u64 r, w; " + name("and.b64 w, w, -", window) + "; " +
+                 name("; cvt.u32.u64 o", p) + name(", w; and.b64 w, w, -", window) + "; " +
                  name("setp.gt.s32 q, n", lines[p]) + name(", ", pieces[p].distance) + "; ";
     for (unsigned w = 0; w < 2 * words; ++w)
-      text.body += name("mov.b32 y", w) + ", " + fill + "; ";
+      text.body += "mov.b32 " + name(y, w) + ", " + fill + "; ";
     for (unsigned half : {0, 1})
-      text.body += "@q " + instruction + name("v", words) + ".b32 " +
-                   list("y", half * words, words) + name(", [w+", half * window) + "]" + policy +
-                   "; ";
-    text.declareShift("r");
-    text.shift("y");
+      text.body += "@q " + instruction + name("v", words) + ".b32 " + list(y, half * words, words) +
+                   name(", [w+", half * window) + "]" + policy + "; ";
+  }
+  for (unsigned p = 0; p < pieces.size(); ++p) {
+    text.body += "{ ";
+    text.declareShift(name("o", p));
+    text.shift(windows(p));
     for (unsigned w = 0; w < words; ++w)
-      text.body += "mov.b32 " + name(word, p * words + w) + name(", y", w) + "; ";
+      text.body += "mov.b32 " + name(word, p * words + w) + ", " + name(windows(p), w) + "; ";
     text.body += "} ";
   }
+  text.body += "} ";
 }
 
 } // namespace
