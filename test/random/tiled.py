@@ -38,6 +38,9 @@ class Tiled(Products, Attention, Collected, Generator):
                 self.program.contracts.append(f"{word} % {self.random.choice(fitting)} == 0")
         elif self.chance(0.15):  # a version of its own, which the launch takes or not
             self.program.special.append(f"{word} % {self.random.choice([4, 8, 16])} == 0")
+        if self.chance(0.5):  # what is chosen for other extents than the launch has
+            expected = self.random.choice([value or 1, 64, 4096, 65536])
+            self.program.contracts.append(f"{word} in 0..=1048576 opt {expected}")
         return name(word, "index")
 
     def tensor(self, access, dtype, *dims, small=True):
