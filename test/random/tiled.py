@@ -159,7 +159,8 @@ class Tiled(Products, Attention, Collected, Generator):
         random = self.random
         dtype = random.choice(["f32", "f32", "f16", "bf16", "i32", "i8", "f64", "u8"])
         rows = self.dim("M", [1, 2, 3, 5, 8])
-        length = self.dim("N", [1, 7, 8, 16, 33, 64, 100, 129, 250, 257, 511], self.chance(0.5))
+        lengths = [1, 7, 8, 16, 33, 64, 100, 129, 250, 257, 511] + [1030, 4097, 12000]
+        length = self.dim("N", lengths, self.chance(0.5))
         behind = self.random.choice(["N", "N", "N + 1", "N + 3"])
         small = self.chance(0.5)
         self.isExact = not small
@@ -176,8 +177,10 @@ class Tiled(Products, Attention, Collected, Generator):
             self.program.grid.append(("i", rows))
             row = ("int", name("i", "index"))
         axis = 1 if several else None
-        block = random.choice([16, 64, 128, 256, 256, 512, 512])
         size = self.program.dims["N"]
+        block = random.choice(
+            [16, 64, 128, 256, 256, 512, 512] if size < 1000 else [512, 1024, 4096]
+        )
         if self.chance(0.6):  # the version without it has rows that begin anywhere
             self.program.special.append(f"N % {random.choice([8, 16])} == 0")
         if self.chance(0.25):
