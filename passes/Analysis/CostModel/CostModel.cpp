@@ -7,7 +7,7 @@
 //   arithmetic   programs of the fullest multiprocessor * time of its other operations
 //   chain        rounds of programs * time of a program alone: loads, waits, exchanges
 //
-//   time = (norm of power 3.5 of memory, L2 and the largest of the others) + launch
+//   time = (norm of power 2 or 3.5 of memory, L2 and the largest of the others) + launch
 #include "passes/Analysis/CostModel/CostModel.h"
 #include "passes/Analysis/CostModel/Estimator.h"
 #include "passes/TileGPU/PartCount.h"
@@ -23,9 +23,9 @@ namespace tile::cost {
 // Constants that no data sheet has. Fitted to the times of bench/results/defaults.json;
 // docs/CostModel.md names the error that is left.
 constexpr double sharingTime =
-    1.7; ///< of a program that shares a split loop, beside the bytes of all their sums
+    1.4; ///< of a program that shares a split loop, beside the bytes of all their sums
 constexpr double sharingRate = 5.0e6; ///< bytes of sums a microsecond that all leave together
-constexpr double roundTime = 0.6;     ///< of each time that the last one waits for some of them
+constexpr double roundTime = 0.3;     ///< of each time that the last one waits for some of them
 constexpr double meetingTime = 3.5;   ///< of a program that shares it as a block of a cluster
 constexpr double meetingRate = 25e3;  ///< bytes of its state a microsecond, there and back
 constexpr double spillTime = 0.008;   ///< of a program's time, for each register that is missing
@@ -40,11 +40,15 @@ constexpr double rereadPrice = 2.5; ///< of a byte that memory brings again for 
                                     ///< 521 for 1.14 GB of RMS norm, and 380; 842 for 1.59, and 530
 constexpr double overlapPower =
     3.5; ///< of the norm by which memory, L2 and what multiprocessors do overlap
-constexpr double pairLaunch = 0.4;     ///< microseconds more of a launch in clusters
-constexpr double pairRound = 0.3;      ///< of each program, whose slots several blocks release
-constexpr double pairWait = 1.10;      ///< of a program's chain: each block waits for the others
-constexpr double pairWaitForL2 = 1.02; ///< the same where all wait for rows that split sectors
+constexpr double copyingPower = 2; ///< the same of products by tensor cores and what a producer
+                                   ///< copies for them: they share power and shared memory (times
+                                   ///< of 1200 shapes on an H100)
+constexpr double pairLaunch = 0.4; ///< microseconds more of a launch in clusters
+constexpr double pairRound = 0.1;  ///< of each program, whose slots several blocks release
+constexpr double pairWait = 1.03;  ///< of a program's chain: each block waits for the others
+constexpr double pairWaitForL2 = 0.05; ///< the same where L2 takes as long, else in proportion
 constexpr double squareRound = 1.7;    ///< of each program but the first: a block starts for it
+constexpr double squareRounds = 1.03;  ///< of several rounds of squares, which end apart
 
 double getNorm(std::initializer_list<double> values, double p) {
   double sum = 0;
@@ -61,12 +65,18 @@ int64_t Estimator::countParts() const {
   return parts;
 }
 
-/// Bytes of the sums that a program shares.
+/// Bytes of the sums that a program shares: those of loops inside of the split one, too.
 double Estimator::getSumBytes() const {
+  auto isShared = [&](const LoopWork &loop) {
+    const LoopWork *around = &loop;
+    while (around->split <= 1 && around->parent >= 0)
+      around = &work.loops[size_t(around->parent)];
+    return around->split > 1;
+  };
   double bytes = 0;
   for (const LoopWork &loop : work.loops)
     for (const DotWork &dot : loop.dots)
-      bytes += loop.split > 1 ? 4.0 * double(dot.m * dot.n) : 0;
+      bytes += isShared(loop) ? 4.0 * double(dot.m * dot.n) : 0;
   return bytes;
 }
 
@@ -164,21 +174,15 @@ CostEstimate Estimator::run() {
   if (llvm::any_of(work.loops, hasComputedOperand)) // what brings the operand there keeps other
                                                     // blocks from the tensor cores too
     chain = std::max(chain, tensor + arithmetic);
+  double cache = found.l2Bytes / target.cache * 1e-3;
   if (!pairs.empty())
-    chain *= llvm::any_of(work.loops,
-                          [](const LoopWork &loop) {
-                            return llvm::any_of(loop.accesses, [](const AccessWork &access) {
-                              return access.feedsDot && access.rowStart > RowStart::Pair;
-                            });
-                          })
-                 ? pairWaitForL2
-                 : pairWait;
+    chain *= pairWait + pairWaitForL2 * std::min(1.0, cache / std::max(chain, tensor));
   bool onTensorCores = llvm::any_of(work.loops, [](const LoopWork &loop) {
     return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.tensorCores; });
   });
   const std::pair<const char *, double> parts[] = {
       {"memory", (found.dramBytes + slowBytes) / target.memory * 1e-3},
-      {"L2", found.l2Bytes / target.cache * 1e-3},
+      {"L2", cache},
       {onTensorCores ? "tensor cores" : "products", tensor},
       {"arithmetic", arithmetic},
       {"latency", chain}};
@@ -196,14 +200,20 @@ CostEstimate Estimator::run() {
   double tail = waves > 1 && memory > 0 ? (1 - waves / std::ceil(waves)) * program.chain /
                                               (1 + std::pow(rest / memory, 4))
                                         : 0;
+  // Products that wait for what is reduced meanwhile, as attention's, leave power to others.
+  bool copies =
+      resources.bulkCopies && onTensorCores && llvm::none_of(work.loops, [](const LoopWork &loop) {
+        return !loop.dots.empty() && loop.reduced > 0;
+      });
   double microseconds =
-      tail + getNorm({memory, parts[1].second, rest}, overlapPower) + target.launch;
+      tail + getNorm({memory, cache, rest}, copies ? copyingPower : overlapPower) + target.launch;
   if (!pairs.empty())
     microseconds += pairLaunch + pairRound * rounds;
-  if (pairs.size() > 1)
-    microseconds += squareRound * (rounds - 1);
+  if (pairs.size() > 1 && rounds > 1)
+    microseconds = squareRounds * microseconds + squareRound * (rounds - 1);
   if (countParts() > 1) // once memory and products are done with
     microseconds += getSharingTime(perProcessor);
+  microseconds += program.fill;
   microseconds *= 1 + idlePrice * std::max(0.0, 1 - programs / double(target.processors));
   microseconds += fetchTime * getCodeLength();
   microseconds *= 1 + lengthPrice * getCodeLength();

@@ -22,6 +22,7 @@ struct ProgramTime {
   double tensor = 0, arithmetic = 0;
   double chain = 0;
   double start = 0; ///< of the chain, before the first tile of a block that copies ahead is there
+  double fill = 0;  ///< of a launch: all blocks ask for their first tiles at once
 };
 
 /// The p-norm: the largest where one is, a little more where several are close.

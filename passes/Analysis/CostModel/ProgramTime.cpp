@@ -130,6 +130,8 @@ ProgramTime Estimator::getProgramTime() const {
         time.chain += loop.runs * syncStart;
       }
       double latency = fillLatency + (filled + loaded) / trips / cacheShare;
+      if (!loop.dots.empty())
+        time.fill = std::max(time.fill, filled / trips / cacheShare);
       // However few programs there are, a multiprocessor takes no more from L2 than its port does,
       // and a row of 64 bytes keeps that as busy as one of 128.
       double receiving = received / trips / portRate;

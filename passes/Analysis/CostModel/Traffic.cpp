@@ -15,6 +15,7 @@ namespace tile::cost {
 /// within one on: but for the first they lie in two lines, and at last in five sectors. Of f16
 /// products and convolutions on an H100 and an H200.
 constexpr double rowStartShares[] = {1, 1.4, 1.4, 2.3};
+constexpr double shortRowShare = 1.2; ///< the same for rows of 64 bytes and less: a request each
 constexpr double inSquares =
     10.0 / 11; ///< of the multiprocessors, those that clusters of four find room on: 120 of 132
 
@@ -44,7 +45,7 @@ static double getRowStartShare(const AccessWork &access) {
   double share = rowStartShares[size_t(access.rowStart)];
   if (access.rowStart > RowStart::Pair)
     return share * (2 + 1 / access.boxShare) / 3;
-  return access.boxShare > 0.5 ? share : 1;
+  return access.boxShare > 0.5 ? share : shortRowShare;
 }
 
 /// The bytes that an access takes of L2, over those that it asks for.

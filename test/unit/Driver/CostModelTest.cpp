@@ -69,13 +69,13 @@ kernel two[BM: int = 128, BN: int = 64](
 
 // A loop of copies within a loop, as over the places of a filter.
 constexpr const char *places = R"(
-kernel places(a: in f16[R, M, K], b: in f16[R, K, N], c: out f16[M, N])
+kernel places[SPLIT: int = 1](a: in f16[R, M, K], b: in f16[R, K, N], c: out f16[M, N])
   where R in 1..=64 opt 25, M in 1..=65536 opt 4096, N in 8..=65536 opt 4096,
         K in 8..=65536 opt 128, K % 8 == 0, N % 8 == 0
   grid (i: cdiv(M, 128), j: cdiv(N, 128))
 {
   var acc = zeros(f32, [128, 128]);
-  for r in 0..R {
+  for r in 0..R with split(SPLIT) {
     for k in blocks(K, 64) { acc = dot(a[r, block(i, 128), k], b[r, k, block(j, 128)], acc); }
   }
   c[block(i, 128), block(j, 128)] = acc as f16;
@@ -377,6 +377,44 @@ TEST_F(CostModel, PairsSaveNothingWhereOneBlockHasNoProgram) {
   };
   EXPECT_DOUBLE_EQ(move("2", 128), move("1", 128));
   EXPECT_LT(move("2", 256), 0.8 * move("1", 256));
+}
+
+// As many products and bytes, in one loop or in two: parts leave the same sums.
+TEST_F(CostModel, PartsOfALoopAroundAnotherShareItsSums) {
+  cost::CostEstimate one = estimate(product, {{"SPLIT", "8"}, {"warps", "8"}},
+                                    {{"M", 512}, {"N", 512}, {"K", 64 * 64}}),
+                     two = estimate(places, {{"SPLIT", "8"}, {"warps", "8"}},
+                                    {{"R", 64}, {"M", 512}, {"N", 512}, {"K", 64}});
+  ASSERT_TRUE(one.valid && two.valid) << one.reason << two.reason;
+  EXPECT_GT(two.milliseconds, 0.9 * one.milliseconds);
+}
+
+// All blocks ask for their first tiles at once: two trips of half the bytes begin earlier.
+TEST_F(CostModel, LargeTilesAreWaitedForAtTheStart) {
+  auto take = [&](const char *inner) {
+    return estimate(product, {{"BK", inner}, {"BN", "64"}, {"warps", "4"}},
+                    {{"M", 128 * 11}, {"N", 64 * 12}, {"K", 128}})
+        .milliseconds;
+  };
+  EXPECT_GT(take("128"), take("64"));
+}
+
+// Rows of 64 bytes are as many requests as rows of 128.
+TEST_F(CostModel, ShortRowsTakeMoreOfTheCache) {
+  auto move = [&](const char *inner) {
+    return estimate(product, {{"BK", inner}, {"warps", "8"}}, {}).l2Bytes;
+  };
+  EXPECT_GT(move("32"), 1.05 * move("64"));
+}
+
+// What L2 brings takes power and shared memory that products take, too: together they take longer
+// than either alone.
+TEST_F(CostModel, ProductsAndTheirTilesTakeTimeFromEachOther) {
+  cost::CostEstimate found = estimate(product, {{"BN", "64"}, {"warps", "4"}},
+                                      {{"M", 8192}, {"N", 8192}, {"K", 8192}});
+  auto limits = cost::findTargetLimits("sm_90a");
+  double cache = found.l2Bytes / limits->cache * 1e-6;
+  EXPECT_GT(found.milliseconds, std::hypot(cache, found.rooflineMilliseconds / 0.7));
 }
 
 TEST_F(CostModel, SaysTheSameTwice) {
