@@ -22,15 +22,14 @@ namespace tile::cost {
 
 // Constants that no data sheet has. Fitted to the times of bench/results/defaults.json;
 // docs/CostModel.md names the error that is left.
-constexpr double sharingTime =
-    1.4; ///< of a program that shares a split loop, beside the bytes of all their sums
-constexpr double sharingRate = 5.0e6; ///< bytes of sums a microsecond that all leave together
-constexpr double roundTime = 0.3;     ///< of each time that the last one waits for some of them
-constexpr double meetingTime = 3.5;   ///< of a program that shares it as a block of a cluster
-constexpr double meetingRate = 25e3;  ///< bytes of its state a microsecond, there and back
-constexpr double spillTime = 0.008;   ///< of a program's time, for each register that is missing
-constexpr double idlePrice = 0.01; ///< of the time, where no multiprocessor has a program: of two
-                                   ///< choices as good, the one that keeps more of them busy
+constexpr double sharingTime = 1.4; ///< of a program that shares a split loop, beside the bytes of
+                                    ///< all their sums, which leave at L2's rate
+constexpr double roundTime = 0.3;    ///< of each time that the last one waits for some of them
+constexpr double meetingTime = 3.5;  ///< of a program that shares it as a block of a cluster
+constexpr double meetingRate = 25e3; ///< bytes of its state a microsecond, there and back
+constexpr double spillTime = 0.008;  ///< of a program's time, for each register that is missing
+constexpr double idlePrice = 0.01;   ///< of the time, where no multiprocessor has a program: of two
+                                     ///< choices as good, the one that keeps more of them busy
 constexpr double lengthPrice = 2.5e-5; ///< of the time, for each slot of a thread's code: of two
                                        ///< choices as good, the shorter one
 constexpr double fetchTime = 1e-4;     ///< of a launch, for each slot of a thread's code, which
@@ -101,7 +100,7 @@ double Estimator::getSharingTime(double perProcessor) const {
   };
   int64_t groups = gpu::countPartGroups(words, countParts());
   double merging = groups > 1 ? merge(countParts() / groups) + merge(groups) : merge(countParts());
-  double written = double(work.programs) * parts * getSumBytes() / sharingRate;
+  double written = double(work.programs) * parts * getSumBytes() / (target.cache * 1e3);
   return written + perProcessor * merging;
 }
 

@@ -103,11 +103,10 @@ ProgramTime Estimator::getProgramTime() const {
     }
     double chain;
     if (resources.bulkCopies && inLoop) {
-      // One warpgroup leaves its product in flight while it gets the next trip's tiles.
-      bool flies =
-          !loop.dots.empty() && !hasComputedOperand(loop) &&
-          llvm::all_of(loop.dots, [](const DotWork &dot) { return dot.wgmma && !dot.computedA; }) &&
-          loop.reduced <= 0 && resources.warps == 4 && arithmetic < 0.02 * tensor;
+      // One warpgroup asks for the next trip's tiles while its product is in flight, or while it
+      // computes with the last one's result.
+      bool flies = resources.warps == 4 && !loop.dots.empty() && !hasComputedOperand(loop) &&
+                   llvm::all_of(loop.dots, [](const DotWork &dot) { return dot.wgmma; });
       // While one warpgroup hands over, the other multiplies: not where its part is small, and
       // instructions of 64 columns take all that shared memory moves.
       constexpr double mostColumns = 64;

@@ -119,6 +119,22 @@ kernel eight[BM: int = 128, BN: int = 128](
 }
 )";
 
+// Products that are scaled before they are added.
+constexpr const char *scaled = R"(
+kernel scaled[BM: int = 64, BN: int = 128](
+    a: in f16[M, K], b: in f16[N, K], s: in f32[M], c: out f16[M, N])
+  where M in 1..=65536 opt 64, N in 8..=65536 opt 128, K in 16..=65536 opt 4096, K % 16 == 0,
+        N % 8 == 0
+  grid (i: cdiv(M, BM), j: cdiv(N, BN))
+{
+  let m = block(i, BM);
+  let scale = s[m];
+  var acc = zeros(f32, [BM, BN]);
+  for k in blocks(K, 64) { acc += dot(a[m, k], b[block(j, BN), k].T) * scale[:, None]; }
+  c[m, block(j, BN)] = acc as f16;
+}
+)";
+
 // A flat grid: which programs share columns, a division tells.
 constexpr const char *flat = R"(
 kernel flat[BM: int = 128, BN: int = 256](a: in f16[M, K], b: in f16[K, N], c: out f16[M, N])
@@ -397,6 +413,14 @@ TEST_F(CostModel, LargeTilesAreWaitedForAtTheStart) {
         .milliseconds;
   };
   EXPECT_GT(take("128"), take("64"));
+}
+
+// One warpgroup has its next tiles while it scales a result: a trip takes what both take, no more.
+TEST_F(CostModel, OneWarpgroupHandsOverWhileItComputes) {
+  auto take = [&](int64_t inner) {
+    return estimate(scaled, {{"warps", "4"}}, {{"K", inner}}).milliseconds;
+  };
+  EXPECT_LT(take(16384) - take(8192), 128 * 0.38e-3);
 }
 
 // Rows of 64 bytes are as many requests as rows of 128.
