@@ -21,8 +21,8 @@ import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Compile-time parameters that the examples leave to a launch, as far as they have them.
-LAUNCH = {"T": "f16", "D": 128}
+# What compile-time parameters that the examples leave to a launch are, if they may.
+DTYPE, NUMBER = "f16", "128"
 
 
 def configurations(count):
@@ -33,13 +33,23 @@ def configurations(count):
 
 
 def definitions(path):
-    """-D for what the file's kernels declare without a default."""
+    """-D for what the file's kernels declare without a default: of the values that all of them
+    allow."""
     with open(path, encoding="utf-8") as file:
         heads = re.findall(r"^kernel \w+\[(.*?)\]\(", file.read(), re.M | re.S)
-    named = {
-        name for head in heads for name in re.findall(r"(\w+): \w+(?: in \{[^}]*\})?(?! =)", head)
-    }
-    return [f"-D{name}={value}" for name, value in LAUNCH.items() if name in named]
+    allowed = {}
+    for head in heads:
+        for name, kind, listed in re.findall(
+            r"(\w+): (\w+)(?: in \{([^}]*)\})?(?! =)(?=,|$)", head
+        ):
+            values = re.findall(r"[\w.]+", listed)
+            known = allowed.setdefault(name, [kind, values])
+            known[1] = [each for each in known[1] if each in values] if values else known[1]
+    chosen = {}
+    for name, (kind, values) in allowed.items():
+        usual = DTYPE if kind == "dtype" else NUMBER
+        chosen[name] = usual if usual in values or not values else values[0]
+    return [f"-D{name}={value}" for name, value in chosen.items()]
 
 
 def countStages(memory):
@@ -55,8 +65,8 @@ def countStages(memory):
 
 
 def ask(tilec, example, target, attributes, assembles):
-    """Of each kernel what the model expects, and what is compiled; none where the compiler refuses,
-    or the model does."""
+    """Of each kernel what the model expects, and what is compiled; without a plan where the model
+    refuses what the compiler does not; nothing where the compiler refuses."""
     path = os.path.join(ROOT, "examples", example, example + ".tile")
     line = [tilec, "explain", path, "--target", target, "--json", *definitions(path)]
     line += ["--with", attributes] if attributes else []
@@ -68,20 +78,20 @@ def ask(tilec, example, target, attributes, assembles):
     rows = []
     for kernel in json.loads(said.stdout)["kernels"]:
         estimate, memory = kernel["estimate"], kernel.get("shared_memory", {})
-        if not estimate["valid"] or "compiled" not in kernel:
+        if "compiled" not in kernel:
             continue
         compiled = kernel["compiled"]
-        row = {
-            "example": example, "target": target, "with": attributes,
-            "kernel": kernel["symbol"],
-            "stages": [estimate["stages"], countStages(memory)],
-            "shared_bytes": [estimate["shared_bytes"], compiled["shared_bytes"]],
-        }  # fmt: skip
+        row = {"example": example, "target": target, "with": attributes, "kernel": kernel["symbol"]}
+        rows.append(row)
+        if not estimate["valid"]:
+            row["refused"] = estimate["reason"]
+            continue
+        row["stages"] = [estimate["stages"], countStages(memory)]
+        row["shared_bytes"] = [estimate["shared_bytes"], compiled["shared_bytes"]]
         if "registers" in compiled:
             computing = compiled.get("computing_registers", compiled["registers"])
             row["registers"] = [estimate["given_registers"], computing]
             row["spill_bytes"] = compiled["spill_bytes"]
-        rows.append(row)
     return rows
 
 
@@ -130,13 +140,19 @@ def main():
         ]
     for line in filter(None, (describe(row, options.all) for row in rows)):
         print(line)
+    for example in examples:
+        if not any(row["example"] == example for row in rows):
+            print(f"{example}: nothing of it could be compiled")
     for target in options.target.split(","):
-        found = [row for row in rows if row["target"] == target]
+        every = [row for row in rows if row["target"] == target]
+        found = [row for row in every if "refused" not in row]
         near = {what: sum(isNear(row, what) for row in found if what in row)
                 for what in ("stages", "shared_bytes", "registers")}  # fmt: skip
         assembled = sum("registers" in row for row in found)
         print(f"{target}: stages of {near['stages']} of {len(found)} kernels as compiled, bytes of"
               f" {near['shared_bytes']}"
+              + (f", {len(every) - len(found)} that the model refuses"
+                 if len(every) > len(found) else "")
               + (f", registers of {near['registers']} of {assembled} within 10%"
                  if assembled else ""))  # fmt: skip
     if options.json:

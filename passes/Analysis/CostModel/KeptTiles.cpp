@@ -57,7 +57,7 @@ KeptWork findKept(const KernelWork &work) {
       kept.trips = std::max(kept.trips, int64_t(std::ceil(loop.trips / loop.runs)));
       kept.mostTrips = std::max(kept.mostTrips, loop.mostTrips);
       kept.bytes += int64_t(access.paddedBytes);
-      ++kept.tiles;
+      kept.tiles.push_back({int64_t(access.paddedBytes), access.elements, access.neighbours});
     }
   return kept;
 }

@@ -342,6 +342,9 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
     each.paddedBytes = each.tileBytes;
     for (int64_t extent : type.getShape())
       each.paddedBytes *= double(llvm::PowerOf2Ceil(extent)) / double(extent);
+    each.elements = 1;
+    for (int64_t extent : type.getShape())
+      each.elements *= each.neighbours = int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
     double boxes = root && root.getResult() == op.getView() ? countBoxes(op, root) : 1;
     each.boxes = std::ceil(boxes);
     each.boxShare = std::min(1.0, boxes);

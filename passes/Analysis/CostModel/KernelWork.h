@@ -60,6 +60,8 @@ struct AccessWork {
   RowStart rowStart = RowStart::Line;
   double tileBytes = 0;    ///< of one access
   double paddedBytes = 0;  ///< of its tile with extents that are powers of two
+  int64_t elements = 0;    ///< of that tile, and
+  int64_t neighbours = 0;  ///< of one of its rows
   double fetchedBytes = 0; ///< of the boxes of one access by TMA
   double boxes = 1;        ///< of one access by TMA, along rows
   double boxShare = 1;     ///< of 128 bytes, those that a row of a box has
@@ -92,10 +94,14 @@ struct LoopWork {
 
 /// Tiles that loops over the same blocks load again.
 struct KeptWork {
-  int64_t bytes = 0;     ///< of a trip, with extents that are powers of two
-  int64_t trips = 0;     ///< at the extents that are expected
-  int64_t mostTrips = 1; ///< by the contract
-  int64_t tiles = 0;     ///< that these bytes are
+  /// A tile with extents that are powers of two, and neighbours of a row of it.
+  struct Tile {
+    int64_t bytes = 0, elements = 0, neighbours = 0;
+  };
+  int64_t bytes = 0;       ///< of a trip, with extents that are powers of two
+  int64_t trips = 0;       ///< at the extents that are expected
+  int64_t mostTrips = 1;   ///< by the contract
+  std::vector<Tile> tiles; ///< that these bytes are
 };
 
 struct KernelWork {

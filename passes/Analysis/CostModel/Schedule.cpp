@@ -170,12 +170,19 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
 
 /// What tile-gpu-keep-tiles keeps of what KeptTiles.cpp has found.
 static void estimateKept(const KernelWork &work, const TargetLimits &target, Resources &found) {
-  if (work.kept.bytes < 4 * found.threads)
+  // Of a tile that all threads hold there is little to be saved.
+  constexpr int64_t vectorBytes = 16; // of rows that go round, wherever they begin
+  auto isShared = [&](const KeptWork::Tile &tile) {
+    int64_t vector = work.goesRound ? vectorBytes * tile.elements / std::max<int64_t>(tile.bytes, 1)
+                                    : int64_t(work.shared.vector);
+    return tile.elements < std::min(vector, tile.neighbours) * int64_t(found.threads);
+  };
+  if (work.kept.bytes < 4 * found.threads || llvm::any_of(work.kept.tiles, isShared))
     return;
   gpu::KeptNeed need;
   need.threads = found.threads;
   need.registers = std::min(found.registers, found.registerLimit);
-  int64_t ends = work.goesRound ? work.kept.tiles * gpu::rotatedEndBytes : 0;
+  int64_t ends = work.goesRound ? int64_t(work.kept.tiles.size()) * gpu::rotatedEndBytes : 0;
   need.tripBytes = work.kept.bytes + ends;
   need.fixedBytes = found.sharedBytes;
   need.trips = work.kept.trips;
@@ -187,7 +194,7 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   constexpr int64_t fewestTrips = 2;
   if (found.keptTrips < need.trips || need.trips < fewestTrips)
     need.tripBytes -= ends;
-  int64_t tiles = std::max<int64_t>(work.kept.tiles, 1);
+  int64_t tiles = std::max<int64_t>(int64_t(work.kept.tiles.size()), 1);
   uint64_t ofTile =
       llvm::alignTo(uint64_t(found.keptTrips * need.tripBytes / tiles), gpu::sharedLine);
   // Rows of one block stay in registers, but longer ones may come.

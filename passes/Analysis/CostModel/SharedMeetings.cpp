@@ -7,11 +7,15 @@
 //   w[n, K, P] * xs              wants xs as it has w
 //
 //   x[r[:, None], c]             wants r, which others want as memory has it, as rows
+//
+//   atomic_add(o[c], sum(x[t, c], axis: 0))    has neighbours in one thread, adds them by others
 #include "passes/Analysis/CostModel/SharedMeetings.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/PartLayouts.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/CastInterfaces.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/STLExtras.h"
 
@@ -21,9 +25,6 @@ namespace tile::cost {
 
 namespace {
 
-/// How threads hold a tile.
-enum class Held : uint8_t { Anyhow, AsLoaded, Shifted };
-
 RankedTensorType getTile(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
 
 /// Extents beyond one.
@@ -31,10 +32,38 @@ int64_t countAxes(RankedTensorType type) {
   return llvm::count_if(type.getShape(), [](int64_t extent) { return extent > 1; });
 }
 
+int64_t getBits(Value tile) {
+  Type element = getTile(tile).getElementType();
+  return element.isIndex() ? 64 : gpu::getElementBits(element);
+}
+
+/// True if another operation computes the same: they will be one.
+bool isRepeated(Operation *op) {
+  return llvm::any_of(op->getOperand(0).getUsers(), [&](Operation *other) {
+    return other != op &&
+           OperationEquivalence::isEquivalentTo(op, other, OperationEquivalence::IgnoreLocations);
+  });
+}
+
+/// What is widened for one user goes between threads as it was.
+Value getMoved(Value value) {
+  while (Operation *op = getTile(value) && value.hasOneUse() ? value.getDefiningOp() : nullptr) {
+    if (!isa<CastOpInterface>(op) || isRepeated(op) || !getTile(op->getOperand(0)) ||
+        getBits(op->getOperand(0)) >= getBits(value))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
 class Finder {
 public:
   std::vector<Meeting> run(KernelOp kernel) {
-    kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+    // Loops' variables have what the trip before has left.
+    for (bool again : {false, true}) {
+      last = again;
+      kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { visit(op); });
+    }
     return std::move(found);
   }
 
@@ -44,7 +73,35 @@ private:
     return known == held.end() ? Held::Anyhow : known->second;
   }
 
+  void meet(Operation *op, Value tile, bool isVector, bool isShifted = false) {
+    if (last)
+      found.push_back({op, tile, isVector, /*isAtomic=*/false, getHeld(tile), isShifted});
+  }
+
+  /// Columns go around loops, and behind them.
+  void visitLoop(scf::ForOp loop) {
+    for (auto [argument, yielded, result] :
+         llvm::zip(loop.getRegionIterArgs(), loop.getYieldedValues(), loop.getResults()))
+      if (getHeld(yielded) == Held::Columns)
+        held[argument] = held[result] = Held::Columns;
+  }
+
   void visit(Operation *op) {
+    if (auto loop = dyn_cast<scf::ForOp>(op))
+      return visitLoop(loop);
+    if (auto reduce = dyn_cast<ReduceOp>(op)) {
+      RankedTensorType source = getTile(reduce.getSource()), type = getTile(reduce.getResult());
+      if (source && type && countAxes(type) > 0 && reduce.getAxis() &&
+          int64_t(*reduce.getAxis()) != source.getRank() - 1)
+        held[reduce.getResult()] = Held::Columns;
+      return;
+    }
+    if (isa<AtomicOp>(op)) {
+      for (Value operand : op->getOperands())
+        if (Value tile = getMoved(operand); getTile(tile) && getHeld(tile) != Held::Anyhow && last)
+          found.push_back({op, tile, /*isVector=*/true, /*isAtomic=*/true, getHeld(tile)});
+      return;
+    }
     if (auto load = dyn_cast<LoadOp>(op)) {
       if (RankedTensorType type = getTile(load.getResult()); type && !gpu::isRematerializable(op))
         held[load.getResult()] =
@@ -55,8 +112,9 @@ private:
     }
     if (auto broadcast = dyn_cast<BroadcastOp>(op)) {
       RankedTensorType type = getTile(broadcast.getSource());
-      if (type && countAxes(type) > 0 && getHeld(broadcast.getSource()) != Held::Anyhow)
-        found.push_back({op, broadcast.getSource(), countAxes(type) == 1});
+      Held source = getHeld(broadcast.getSource());
+      if (type && countAxes(type) > 0 && source != Held::Anyhow && source != Held::Columns)
+        meet(op, broadcast.getSource(), countAxes(type) == 1);
       return;
     }
     if (op->getNumResults() != 1 || !getTile(op->getResult(0)))
@@ -70,12 +128,14 @@ private:
       Held other = getHeld(operand);
       if (first == Held::Anyhow)
         first = other;
-      else if (other != Held::Anyhow && other != first)
-        found.push_back({op, operand, /*isVector=*/false, /*isShifted=*/true});
+      else if (other != Held::Anyhow && other != first && other != Held::Columns &&
+               first != Held::Columns)
+        meet(op, operand, /*isVector=*/false, /*isShifted=*/true);
     }
     held[op->getResult(0)] = first;
   }
 
+  bool last = false;                // round: what meets is noted
   llvm::DenseMap<Value, Held> held; // looked up only
   std::vector<Meeting> found;
 };

@@ -5,14 +5,20 @@
 
 #include "dialect/Tile/TileDialect.h"
 
+#include <cstdint>
 #include <vector>
 
 namespace tile::cost {
+
+/// How threads hold a tile. `Columns` are what reductions of their tile leave.
+enum class Held : uint8_t { Anyhow, AsLoaded, Shifted, Columns };
 
 struct Meeting {
   mlir::Operation *op = nullptr; ///< where they meet
   mlir::Value tile;              ///< that goes between threads
   bool isVector = false;
+  bool isAtomic = false; ///< by which neighbours in memory are neighbouring lanes'
+  Held held = Held::AsLoaded;
   bool isShifted = false; ///< as a thread holds neighbours of shifted loads, if it has any
 };
 

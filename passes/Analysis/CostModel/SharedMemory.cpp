@@ -5,6 +5,7 @@
 //   copied    by cp.async, in innermost loops                   slots    tile-gpu-pipeline-copies
 //   stored    by the threads                                    tiles    tile-gpu-allocate-shared
 #include "passes/Analysis/CostModel/SharedMemory.h"
+#include "passes/Analysis/CostModel/ExchangePlan.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/SharedPlan.h"
 #include "llvm/ADT/STLExtras.h"
@@ -17,8 +18,7 @@ namespace {
 
 using Use = SharedTile::Use;
 
-/// Where tiles begin, and what mbarriers take of a plan.
-constexpr int64_t page = 1024, line = gpu::sharedLine, barrierBytes = 16;
+constexpr int64_t page = sharedPage, line = gpu::sharedLine;
 /// Of results that TMA stores: what is staged at once, and the smallest that are.
 constexpr int64_t staging = 32 * 1024, leastStored = 4096;
 
@@ -48,13 +48,13 @@ struct Ring {
   }
 };
 
-class Planner {
+class Planner : ExchangePlan {
 public:
   Planner(const KernelWork &work, const Schedule &schedule, const TargetLimits &target,
           Resources &found)
-      : work(work), shared(work.shared), schedule(schedule), target(target), found(found),
-        wgmma(shared.hasWgmma && found.warps % warpsOfWarpgroup == 0),
-        persistent(schedule.persistent) {}
+      : ExchangePlan(work.shared, *target.target, found, schedule.persistent), work(work),
+        schedule(schedule), target(target),
+        wgmma(shared.hasWgmma && found.warps % warpsOfWarpgroup == 0) {}
 
   void run() {
     addFixed();
@@ -89,8 +89,6 @@ public:
   }
 
 private:
-  static constexpr int64_t warpsOfWarpgroup = 4;
-
   /// True if a producer's threads copy what TMA does not fetch: the rule of tile-gpu-fetch-gathers.
   bool mayFill() const {
     if (!persistent || schedule.cluster.value_or(1) > 1 || schedule.maxRegisters ||
@@ -119,11 +117,11 @@ private:
     const OperandPlace &operand = tile.operand;
     if (!operand.isFirst)
       return operand.isHeld && operand.wgmma && found.warps % warpsOfWarpgroup == 0;
-    if (operand.wgmma && found.warps % warpsOfWarpgroup == 0)
-      return operand.isHeld;
     DotWork rows;
     rows.m = operand.rows;
     rows.n = operand.depth;
+    if (operand.wgmma && found.warps % warpsOfWarpgroup == 0)
+      return operand.isHeld || (operand.isResult && hasWholeRows(rows));
     auto [height, width] = getWarpTile(rows, found.warps, shared.rowsInWarps);
     // The product that reads it gives a warp as many rows.
     rows.n = operand.columns;
@@ -131,44 +129,17 @@ private:
            height == getWarpTile(rows, found.warps, shared.rowsInWarps).first;
   }
 
+  /// True if warps share no rows of a result of wgmma: they come along rows, 64 columns each at
+  /// least where there are no more of these (chooseWgmmaWarps() in DotSelection.cpp).
+  bool hasWholeRows(DotWork result) const {
+    constexpr int64_t warpRows = 16, leastColumns = 64;
+    return result.m >= warpRows * found.warps || result.n < 2 * leastColumns;
+  }
+
   /// Tiles whose rows are swizzled begin at whole pages, others, vectors and scratch at lines.
   static int64_t getAlignment(const SharedTile &tile) { return tile.isSwizzled ? page : line; }
   static int64_t getSlots(const SharedTile &tile, int64_t stages) {
     return stages * int64_t(alignTo(uint64_t(tile.bytes), uint64_t(getAlignment(tile))));
-  }
-
-  /// Returns its place in `placed`.
-  size_t add(int64_t bytes, unsigned start, unsigned end, int64_t alignment = page) {
-    gpu::PlacedBytes &each = placed.emplace_back();
-    each.bytes = bytes;
-    each.alignment = alignment;
-    each.start = start;
-    each.end = end;
-    return placed.size() - 1;
-  }
-  size_t addPersistent(int64_t bytes, unsigned start, unsigned end) {
-    size_t number = add(bytes, start, end);
-    placed[number].persistent = true;
-    return number;
-  }
-
-  /// What goes between threads. One operation exchanges one tile after the other.
-  void addScratch(int64_t bytes, unsigned start, unsigned end, bool isApart = false) {
-    for (size_t number : isApart ? ArrayRef<size_t>() : ArrayRef<size_t>(exchanges))
-      if (gpu::PlacedBytes &each = placed[number]; each.start == start && each.end == end) {
-        each.bytes = std::max(each.bytes, bytes);
-        return;
-      }
-    exchanges.push_back(add(bytes, start, end, line));
-  }
-
-  int64_t placeAll(ArrayRef<gpu::PlacedBytes> more = {}, bool persistentFirst = false) {
-    SmallVector<gpu::PlacedBytes> all(placed);
-    append_range(all, more);
-    SmallVector<gpu::PlacedBytes *> pointers;
-    for (gpu::PlacedBytes &each : all)
-      pointers.push_back(&each);
-    return gpu::place(pointers, persistentFirst);
   }
 
   /// What no copy brings ahead: operands that are computed, or loaded by the threads.
@@ -180,14 +151,7 @@ private:
     for (const SharedTile &tile : shared.tiles) {
       if (tile.use == Use::Operand && !isFetched(tile) && !isCopied(tile))
         add(tile.bytes, tile.start, tile.end, getAlignment(tile));
-      if (tile.use == Use::Reduction)
-        addReduction(tile);
-      if (int64_t warps = countWarpsAlong(tile); warps > 1 && tile.use == Use::Columns)
-        addScratch(tile.bytes * warps, tile.start, tile.end);
-      else if (tile.use == Use::Shifted && holdsNeighbours(tile))
-        addScratch(tile.bytes, tile.start, tile.end);
-      else if (warps > 1 && tile.use == Use::Slice)
-        addScratch(tile.bytes, tile.start, tile.end);
+      addByLayout(tile);
       if (tile.use != Use::Computed || staysInRegisters(tile))
         continue;
       auto *same = find_if(computed, [&](const auto &each) {
@@ -198,38 +162,6 @@ private:
       else
         computed.push_back({&tile, add(tile.bytes, tile.start, tile.end, getAlignment(tile))});
     }
-  }
-
-  /// Warps that hold parts of an axis in a blocked layout: a thread has neighbours, a warp those of
-  /// its lanes, and warps what follows.
-  int64_t countWarpsAlong(const SharedTile &tile) const {
-    int64_t ofWarp = int64_t(shared.vector) * target.target->limits.warpThreads;
-    int64_t begin = std::max(tile.inner, ofWarp),
-            end = std::min(tile.inner * tile.extent, ofWarp * found.warps);
-    return end > begin ? end / begin : 1;
-  }
-
-  /// The rule of shiftInRegisters() in PartLayouts.cpp.
-  bool holdsNeighbours(const SharedTile &tile) const {
-    return tile.extent / (tile.inner * target.target->limits.warpThreads * found.warps) >= 2;
-  }
-
-  /// A word of each row and warp, where warps share rows.
-  void addReduction(const SharedTile &tile) {
-    constexpr int64_t wordBytes = 4, warpRows = 16;
-    DotWork rows;
-    rows.m = tile.operand.rows;
-    rows.n = tile.operand.depth;
-    int64_t sharing = 1;
-    if (tile.operand.wgmma && found.warps % warpsOfWarpgroup == 0)
-      sharing = rows.m < warpRows * warpsOfWarpgroup
-                    ? found.warps // the product is computed transposed
-                    : std::max<int64_t>(1, found.warps * warpRows / rows.m);
-    else
-      sharing = rows.n / getWarpTile(rows, found.warps, shared.rowsInWarps).second;
-    if (sharing < 2)
-      return;
-    addScratch(rows.m * sharing * wordBytes, tile.start, tile.end);
   }
 
   //===--- Copies by the threads ------------------------------------------===//
@@ -294,7 +226,12 @@ private:
       need.openShare = std::min(
           need.openShare, gpu::getSharedLimit(limits, gpu::chooseBlocksOfCopies(block, limits)));
     }
+    // Layouts are known when the pass asks: vectors that go between threads count.
+    size_t before = placed.size(), exchanged = exchanges.size();
+    addAllTurned();
     int64_t wanted = 0, stages = gpu::chooseCopyStages(need, wanted, getBytes);
+    placed.truncate(before);
+    exchanges.truncate(exchanged);
     if (stages < 2 || (need.requested && *need.requested < 2) || loop.mostTrips == 1) {
       for (const SharedTile &tile : shared.tiles) // threads store it when they have it
         if (tile.loop == number && isCopied(tile) && tile.use == Use::Operand)
@@ -304,13 +241,6 @@ private:
     for (const SharedTile *tile : tiles)
       add(getSlots(*tile, stages), loop.start, loop.end, getAlignment(*tile));
     found.stages = std::max(found.stages, stages);
-  }
-
-  /// What goes between threads, each while its operation lasts.
-  void addExchanges() {
-    for (const SharedTile &tile : shared.tiles)
-      if (tile.use == Use::Exchange || tile.use == Use::Result)
-        addScratch(tile.bytes, tile.start, tile.end, tile.isApart);
   }
 
   //===--- Copies by a producer -------------------------------------------===//
@@ -540,59 +470,25 @@ private:
 
   //===--- All of it ------------------------------------------------------===//
 
-  /// By the rules of tile-gpu-allocate-shared; sets offsets.
-  int64_t placeBlock(int64_t limit) {
-    for (size_t number : exchanges)
-      placed[number].isScratch = true;
-    SmallVector<gpu::PlacedBytes *> pointers;
-    for (gpu::PlacedBytes &each : placed)
-      pointers.push_back(&each);
-    return gpu::placeBlock(pointers, limit, shared.reservesWords);
-  }
-
   /// Adds what only layouts tell whether it is needed, as far as that costs no block.
   int64_t reserve(int64_t total) {
     const GPULimits &limits = target.target->limits;
-    constexpr int64_t scalarBytes = 64, mostKept = 4096;
+    constexpr int64_t scalarBytes = 64;
     bool any = false;
     for (const SharedTile &tile : shared.tiles) {
-      if (tile.use == Use::Scalar && found.bulkCopies)
+      if (tile.use == Use::Scalar && found.bulkCopies) {
         addPersistent(scalarBytes, 0, shared.operations);
-      else if (tile.use == Use::Turned)
-        addTurned(tile, mostKept);
-      else
-        continue;
-      any = true;
+        any = true;
+      }
     }
-    int64_t blocks = std::min(limits.blocksPerProcessor,
-                              limits.sharedPerProcessor / (total + limits.sharedReserved));
+    any |= addAllTurned();
+    int64_t blocks = std::min({limits.blocksPerProcessor,
+                               limits.threadsPerProcessor / (found.warps * limits.warpThreads),
+                               limits.sharedPerProcessor / (total + limits.sharedReserved)});
     if (!any || blocks < 1)
       return total;
     int64_t most = std::max(total, gpu::getSharedLimit(limits, blocks));
     return std::min(placeBlock(most), most);
-  }
-
-  /// Each warp holds a short vector whole, and has bytes of its own to spread it, in a loop, as
-  /// that of programs that follow each other, as long as that lasts: the rule of keepsScratch() in
-  /// AllocateShared.cpp.
-  void addTurned(const SharedTile &tile, int64_t mostKept) {
-    const GPULimits &limits = target.target->limits;
-    bool isWhole = tile.extent <= tile.inner * limits.warpThreads;
-    bool mayBeSpread = !tile.isInWarps && tile.extent > limits.warpThreads;
-    if (!isWhole || (mayBeSpread && tile.bytes <= gpu::mostWords))
-      addScratch(tile.bytes, tile.start, tile.end, /*isApart=*/true);
-    if (!isWhole)
-      return;
-    int64_t bytes = int64_t(alignTo(uint64_t(tile.bytes), line)) * found.warps;
-    bool endsProgram = tile.loop < 0 && persistent && found.bulkCopies;
-    if (bytes > mostKept && !endsProgram)
-      add(bytes, tile.start, tile.end, line);
-    else if (tile.loop >= 0)
-      add(bytes, shared.loops[tile.loop].start, shared.loops[tile.loop].end, line);
-    else if (persistent)
-      addPersistent(bytes, 0, shared.operations);
-    else
-      add(bytes, tile.start, tile.end, line);
   }
 
   void finish() {
@@ -618,15 +514,10 @@ private:
   }
 
   const KernelWork &work;
-  const SharedTiles &shared;
   const Schedule &schedule;
   const TargetLimits &target;
-  Resources &found;
-  const bool wgmma; ///< some product runs on it
-  bool persistent;  ///< a block takes several programs
-  SmallVector<gpu::PlacedBytes> placed;
+  const bool wgmma;                                            ///< some product runs on it
   SmallVector<std::pair<const SharedTile *, size_t>> computed; ///< and their places in `placed`
-  SmallVector<size_t> exchanges;                               ///< of `placed`
   SmallVector<Ring> rings;
   DenseSet<std::pair<size_t, int>> sharing; ///< a ring, and a loop that goes by it; looked up only
 };

@@ -5,8 +5,10 @@
 #include "dialect/ProgramNames.h"
 #include "passes/Analysis/CostModel/ElementCost.h"
 #include "passes/Analysis/CostModel/JoinedDots.h"
+#include "passes/Analysis/CostModel/SharedExchanges.h"
 #include "passes/Analysis/CostModel/SharedMeetings.h"
 #include "passes/Analysis/CostModel/SharedVectors.h"
+#include "passes/Analysis/CostModel/SharedViews.h"
 #include "passes/Analysis/EqualLoads.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/HeldOperand.h"
@@ -22,99 +24,17 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <numeric>
-
 using namespace mlir;
 
 namespace tile::cost {
 
 namespace {
 
-RankedTensorType getTile(Value value) { return dyn_cast<RankedTensorType>(value.getType()); }
-
-int64_t getBytes(RankedTensorType type) {
-  int64_t bits = type.getElementType().isIndex() ? 64 : gpu::getElementBits(type.getElementType());
-  for (int64_t extent : type.getShape())
-    bits *= int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
-  return llvm::divideCeil(bits, 8);
-}
-
-/// What memory may hold in place of its operand: a transposed tile, joined rows.
-bool isRenaming(Operation *op) {
-  auto reshape = dyn_cast_or_null<ReshapeOp>(op);
-  return isa_and_nonnull<PermuteOp>(op) || (reshape && gpu::joinsRows(reshape));
-}
-
 bool isLoad(Operation *op) { return isa_and_nonnull<LoadOp, GatherOp>(op); }
 
-/// The view of a whole parameter behind a view.
-ViewOp findRoot(Value view) {
-  while (Operation *op = view.getDefiningOp()) {
-    if (auto root = dyn_cast<ViewOp>(op))
-      return root;
-    if (!isa<SubviewOp, PermuteViewOp>(op))
-      break;
-    view = op->getOperand(0);
-  }
-  return {};
-}
-
-/// The strides of a view's dimensions.
-SmallVector<Value> getStrides(Value view) {
-  if (auto root = view.getDefiningOp<ViewOp>())
-    return llvm::to_vector(root.getStrides());
-  SmallVector<Value> strides;
-  if (auto permute = view.getDefiningOp<PermuteViewOp>()) {
-    SmallVector<Value> source = getStrides(permute.getSource());
-    for (int64_t d : permute.getPermutation())
-      strides.push_back(source.empty() ? Value() : source[size_t(d)]);
-  } else if (auto subview = view.getDefiningOp<SubviewOp>()) {
-    SmallVector<Value> source = getStrides(subview.getSource());
-    for (unsigned d = 0; d < subview.getKinds().size() && d < source.size(); ++d)
-      if (subview.getKind(d) != SubscriptKind::Index)
-        strides.push_back(source[d]);
-  }
-  return strides;
-}
-
-/// Bits of a tile's rows: neighbours in memory.
-template <typename Op> int64_t countRowBits(Op op, Type element) {
-  for (auto [size, stride] : llvm::zip(op.getSizes(), getStrides(op.getView())))
-    if (stride && matchPattern(stride, m_One()))
-      return std::max<int64_t>(size, 1) * gpu::getElementBits(element);
-  return 0;
-}
-
-/// A number that divides the value, by constants and contracts alone.
-int64_t getDivisor(Value value, unsigned depth = 0) {
-  constexpr unsigned deepest = 6;
-  APInt constant;
-  if (matchPattern(value, m_ConstantInt(&constant)))
-    return std::abs(constant.getSExtValue());
-  if (auto dim = value.getDefiningOp<DimOp>())
-    return dim.getDim().getMin() == dim.getDim().getMax() ? dim.getDim().getMin()
-                                                          : dim.getDim().getMultipleOf();
-  if (auto argument = dyn_cast<BlockArgument>(value)) {
-    auto loop = dyn_cast<scf::ForOp>(argument.getOwner()->getParentOp());
-    return loop && argument == loop.getInductionVar() && depth < deepest
-               ? std::gcd(getDivisor(loop.getLowerBound(), depth + 1),
-                          getDivisor(loop.getStep(), depth + 1))
-               : 1;
-  }
-  Operation *op = value.getDefiningOp();
-  if (!op || depth == deepest)
-    return 1;
-  if (isa<arith::MulIOp>(op))
-    return getDivisor(op->getOperand(0), depth + 1) * getDivisor(op->getOperand(1), depth + 1);
-  if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(op))
-    return std::gcd(getDivisor(op->getOperand(0), depth + 1),
-                    getDivisor(op->getOperand(1), depth + 1));
-  return 1;
-}
-
-class Collector {
+class Collector : SharedExchanges {
 public:
-  Collector(KernelOp kernel, const gpu::KernelShape &shape) : kernel(kernel), shape(shape) {}
+  Collector(KernelOp kernel, const gpu::KernelShape &shape) : SharedExchanges(kernel, shape) {}
 
   SharedTiles run() {
     number();
@@ -139,28 +59,6 @@ public:
   }
 
 private:
-  /// A thread holds so many neighbours at most.
-  SharedTile &addTurned(Operation *op, Value vector, int64_t neighbours) {
-    RankedTensorType type = getTile(vector);
-    int64_t bytes = std::max(getBytes(type), type.getNumElements()); // bools have one each
-    SharedTile &tile = add(SharedTile::Use::Turned, op, bytes);
-    tile.inner = neighbours;
-    tile.extent = int64_t(llvm::PowerOf2Ceil(uint64_t(type.getNumElements())));
-    return tile;
-  }
-
-  void addMeeting(const Meeting &meeting) {
-    RankedTensorType type = getTile(meeting.tile);
-    if (meeting.isVector) {
-      addTurned(meeting.op, meeting.tile, 1);
-      return;
-    }
-    SharedTile &tile = add(meeting.isShifted ? SharedTile::Use::Shifted : SharedTile::Use::Exchange,
-                           meeting.op, getBytes(type));
-    tile.inner = std::min<int64_t>(shape.vector, type.getShape().back());
-    tile.extent = type.getNumElements();
-  }
-
   void number() {
     kernel.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
       first[op] = count++;
@@ -189,11 +87,6 @@ private:
       if (auto loop = loops.find(op); loop != loops.end())
         found.loops[loop->second].end = end;
     });
-  }
-
-  int getLoop(Operation *op) const {
-    Operation *loop = op->getParentOfType<LoopLikeOpInterface>();
-    return loop ? loops.lookup(loop) : -1;
   }
 
   /// True of a loop whose products only add to sums that nothing else touches, and read only what
@@ -391,15 +284,6 @@ private:
                         [](Operation &op) { return isLoad(&op) && goesToDots(op.getResult(0)); });
   }
 
-  SharedTile &add(SharedTile::Use use, Operation *op, int64_t bytes) {
-    SharedTile &tile = found.tiles.emplace_back();
-    tile.use = use;
-    tile.start = tile.end = tile.firstUse = first[op];
-    tile.loop = getLoop(op);
-    tile.bytes = tile.fetchedBytes = bytes;
-    return tile;
-  }
-
   /// The tile of an equal load of the block, which is one with it when equal values are: of memory
   /// that nothing writes.
   template <typename Op> SharedTile *findSame(Op op, SharedTile::Use use) {
@@ -538,8 +422,10 @@ private:
       tile.operand.columns = int64_t(llvm::PowerOf2Ceil(uint64_t(dot.getType().getShape().back())));
       if (swapped)
         tile.operand.isHeld = !isA && gpu::isBetterSwapped(dot);
+      else if (wgmma && isA && !isPermuted && results.contains(source))
+        tile.operand.isResult = true;
       else if (wgmma && isA && !isPermuted)
-        tile.operand.isHeld = results.contains(source) || isHeld(dot, fours);
+        tile.operand.isHeld = isHeld(dot, fours);
     }
     if (multiplies && isElsewhere(dot.getAcc()))
       addExchange(dot, dot.getAcc());
@@ -550,75 +436,15 @@ private:
     return int64_t(op.getPermutation().back()) != int64_t(op.getPermutation().size()) - 1;
   }
 
-  /// What `source` has been reduced along before is left out where it was.
-  static void setAxis(SharedTile &tile, RankedTensorType type, int64_t axis, Value source = {}) {
-    for (auto before = source ? source.getDefiningOp<ReduceOp>() : ReduceOp(); before;
-         before = before.getSource().getDefiningOp<ReduceOp>())
-      if (int64_t left = int64_t(before.getAxis().value_or(0)); left > axis)
-        tile.inner *=
-            int64_t(llvm::PowerOf2Ceil(uint64_t(getTile(before.getSource()).getDimSize(left))));
-    for (int64_t extent : type.getShape().drop_front(axis + 1))
-      tile.inner *= int64_t(llvm::PowerOf2Ceil(uint64_t(extent)));
-    tile.extent = int64_t(llvm::PowerOf2Ceil(uint64_t(type.getDimSize(axis))));
-  }
-
-  /// What tile-gpu-expand-shapes makes of a slice: of few equal parts one is selected where it
-  /// lies, with a flag for each element; other elements are read at their places.
-  void addSlice(tensor::ExtractSliceOp op) {
-    constexpr int64_t mostParts = 8, flagBytes = 1;
-    RankedTensorType type = op.getSourceType();
-    ArrayRef<int64_t> sizes = op.getStaticSizes(), offsets = op.getStaticOffsets();
-    for (int64_t d = 0; d < type.getRank(); ++d) {
-      int64_t extent = type.getDimSize(d), size = sizes[d];
-      if (size == extent || ShapedType::isDynamic(size))
-        continue;
-      if (!llvm::isPowerOf2_64(uint64_t(extent)) || !llvm::isPowerOf2_64(uint64_t(size)) ||
-          offsets[d] % size || extent / size > mostParts) {
-        add(SharedTile::Use::Exchange, op, getBytes(type));
-        return;
-      }
-      SharedTile &tile =
-          add(SharedTile::Use::Slice, op, getBytes(type) + flagBytes * type.getNumElements());
-      setAxis(tile, type, d);
-      tile.inner *= size;
-      tile.extent /= size;
-      parts.insert(op.getResult());
-      return;
-    }
-  }
-
-  /// What tile-gpu-expand-shapes makes of a concatenation of unlike tiles: each is read at its
-  /// places.
-  void addConcat(tensor::ConcatOp op) {
-    SmallVector<int64_t> extents;
-    for (Value input : op.getInputs())
-      extents.push_back(getTile(input).getDimSize(op.getDim()));
-    if (llvm::all_equal(extents))
-      return;
-    for (Value input : op.getInputs())
-      add(SharedTile::Use::Exchange, op, getBytes(getTile(input))).isApart = true;
-  }
-
-  /// True of what is computed from parts of a tile, which lie as the whole does.
-  bool isOfParts(Value value, unsigned depth = 0) const {
-    constexpr unsigned deepest = 8;
-    Operation *op = value.getDefiningOp();
-    return parts.contains(value) ||
-           (op && depth < deepest && (op->hasTrait<OpTrait::Elementwise>() || isa<ReshapeOp>(op)) &&
-            llvm::any_of(
-                op->getOperands(), [&](Value operand) { return isOfParts(operand, depth + 1); }));
-  }
-
   /// Rows of a product's result that several warps hold parts of.
   void addReduction(ReduceOp op) {
     RankedTensorType type = getTile(op.getSource());
+    if (type && type.getRank() == 1)
+      addWords(op, op.getSource());
     if (!type || type.getRank() < 2)
       return;
     if (!results.contains(op.getSource())) {
-      // Along the last axis it is words.
-      auto columns = dyn_cast<RankedTensorType>(op.getType());
-      if (int64_t axis = int64_t(op.getAxis().value_or(0)); columns && axis != type.getRank() - 1)
-        setAxis(add(SharedTile::Use::Columns, op, getBytes(columns)), type, axis, op.getSource());
+      addColumns(op);
       return;
     }
     if (type.getRank() != 2 || op.getAxis() != 1)
@@ -636,10 +462,10 @@ private:
   }
 
   /// What is widened goes between threads as it was.
-  void addExchange(Operation *op, Value value) {
+  SharedTile &addExchange(Operation *op, Value value) {
     while (auto wider = value.getDefiningOp<arith::ExtFOp>())
       value = wider.getIn();
-    add(SharedTile::Use::Exchange, op, getBytes(getTile(value)));
+    return add(SharedTile::Use::Exchange, op, getBytes(getTile(value)));
   }
 
   /// Layouts are for extents in powers of two.
@@ -671,6 +497,7 @@ private:
       return;
     }
     if (auto atomic = dyn_cast<AtomicOp>(op)) {
+      addAtomicResult(atomic);
       RankedTensorType type = getTile(atomic.getValue());
       if (type && type.getRank() > 1 && results.contains(atomic.getValue()) &&
           atomic.getKind() == AtomicKind::Add && atomic.getResult().use_empty() &&
@@ -679,8 +506,11 @@ private:
       return;
     }
     if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      for (auto [argument, init] : llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs()))
-        if (results.contains(argument) && isElsewhere(init))
+      for (auto [argument, init, yielded] :
+           llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs(), loop.getYieldedValues()))
+        if (isOfParts(init) && !isOfParts(yielded))
+          addExchange(init.getDefiningOp(), init).isApart = true;
+        else if (results.contains(argument) && isElsewhere(init))
           addExchange(init.getDefiningOp() ? init.getDefiningOp() : op, init);
       // Parts of a split loop learn who is the last.
       if (auto parts = op->getAttrOfType<IntegerAttr>(splitName); parts && parts.getInt() > 1)
@@ -695,6 +525,14 @@ private:
       if (movesRows(permute) && isElsewhere(permute.getResult()) &&
           !goesToDots(permute.getResult()))
         add(SharedTile::Use::Exchange, op, getBytes(permute.getType()));
+      return;
+    }
+    if (auto scan = dyn_cast<ScanOp>(op)) {
+      addWords(op, scan.getSources());
+      return;
+    }
+    if (isa<HistogramOp>(op)) {
+      add(SharedTile::Use::Exchange, op, getBytes(getTile(op->getResult(0))));
       return;
     }
     if (isa<TakeOp, SortOp>(op)) {
@@ -747,18 +585,11 @@ private:
   static constexpr int64_t arrivalBytes = 16;
   static constexpr int64_t swizzledBits = 32 * 8; ///< of a row, by the narrowest swizzle
 
-  KernelOp kernel;
-  const gpu::KernelShape &shape;
-  SharedTiles found;
   unsigned count = 0;
-  llvm::DenseMap<Operation *, unsigned> first, last; // looked up only
-  llvm::DenseMap<Operation *, int> loops;            // looked up only
-  llvm::DenseMap<Value, int> sources;                // of computed operands; looked up only
-  llvm::DenseSet<Value> results;                     // looked up only
+  llvm::DenseMap<Value, int> sources;   // of computed operands; looked up only
+  llvm::DenseSet<Value> results;        // looked up only
   llvm::DenseMap<size_t, size_t> loads; ///< places of tiles, by what finds them; looked up only
-  llvm::DenseSet<Value> parts;          // of tiles; looked up only
   llvm::DenseMap<Operation *, Operation *> joined; // products; looked up only
-  bool multiplies = false;
 };
 
 } // namespace

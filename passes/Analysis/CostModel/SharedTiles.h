@@ -20,6 +20,7 @@ struct OperandPlace {
   bool isFirst =
       false; ///< registers may hold it: it is the product's first, as instructions have it
   bool isHeld = false;         ///< threads compute it where wgmma reads it, in registers
+  bool isResult = false;       ///< the same where their warps have whole rows of a product's result
   int64_t rows = 0, depth = 0; ///< of the first operand, in powers of two
   int64_t columns = 0;         ///< of the product
 };
@@ -37,6 +38,8 @@ struct SharedTile {
     Columns,   ///< what is left of columns that are reduced, of which warps may hold parts
     Shifted,   ///< goes between threads where some hold neighbours of shifted loads
     Turned,    ///< a vector that goes between threads, as tiles want it along several axes
+    Words,     ///< what is left of warps' parts of a vector that is reduced, or scanned
+    Atomic,    ///< what an atomic has found, which threads that did none of it have, too
     Scalar,    ///< a number that is loaded
     Slice,     ///< a tile from whose equal parts one is selected, which warps may hold
   };
@@ -54,11 +57,14 @@ struct SharedTile {
   bool isGathered = false;
   bool isApart = false;          ///< of Exchange: by an operation of its own, one of several
   bool isInWarps = false;        ///< of Turned: each warp has all of it, if it is short
+  bool isCertain = false;        ///< of Turned: layouts that are not known yet cannot spare it
   bool makesOperand = false;     ///< of a vector: an operand is computed from it
   OperandPlace operand = {};     ///< of Computed
   int64_t inner = 1, extent = 1; ///< of Columns, Slice, Shifted and Turned: elements between
                                  ///< neighbours along the axis, and how many there are
-  int source = -1;               ///< of Computed: equal where one tile serves several products
+  int64_t whole = 1;             ///< of Columns: elements of the tile as threads hold it
+  int source = -1; ///< of Computed: equal where one tile serves several products; of Columns: the
+                   ///< tile, by its place, whose reduction exchanges together with this one
 };
 
 struct SharedLoop {

@@ -22,9 +22,10 @@ namespace {
 
 /// The axis of a larger tile along which a vector is held.
 enum Side : int {
-  Anyhow = -3,
-  AsLoaded = -2,
-  AsLeft = -1, ///< by a scan, a sort, or what takes elements: a warp may hold all of it
+  Anyhow = -4,
+  AsLoaded = -3,
+  AsScanned = -2, ///< by a scan of what is held as loaded, which stays there
+  AsLeft = -1,    ///< by a scan, a sort, or what takes elements: a warp may hold all of it
   Axis = 0
 };
 
@@ -93,9 +94,11 @@ private:
 
   /// `vector` is wanted along `side`.
   void want(Operation *op, Value vector, int side) {
+    auto getPlace = [](int side) { return side == AsScanned ? int(AsLoaded) : side; };
     int held = getSide(vector);
-    if (held != Anyhow && held != side && wanted.insert({vector, side}).second)
-      found.push_back({op, vector, /*isInWarps=*/held == AsLeft});
+    if (held != Anyhow && getPlace(held) != getPlace(side) &&
+        wanted.insert({vector, getPlace(side)}).second)
+      found.push_back({op, vector, /*isInWarps=*/held == AsLeft || held == AsScanned});
   }
 
   void visit(Operation *op, bool last) {
@@ -138,7 +141,9 @@ private:
     }
     if (isa<GatherOp>(op))
       return setSide(result, AsLoaded);
-    if (isa<ScanOp, TakeOp, SortOp, ReshapeOp, tensor::ExtractSliceOp>(op))
+    if (auto scan = dyn_cast<ScanOp>(op))
+      return setSide(result, getSide(scan.getSources()[0]) == AsLoaded ? AsScanned : AsLeft);
+    if (isa<TakeOp, SortOp, ReshapeOp, tensor::ExtractSliceOp>(op))
       return setSide(result, AsLeft);
     if (!op->hasTrait<OpTrait::Elementwise>())
       return;
