@@ -22,8 +22,8 @@ namespace tile::cost {
 
 // Constants that no data sheet has. Fitted to the times of bench/results/defaults.json;
 // docs/CostModel.md names the error that is left.
-constexpr double sharingTime = 1.4; ///< of a program that shares a split loop, beside the bytes of
-                                    ///< all their sums, which leave at L2's rate
+constexpr double sharingTime = 1.4;  ///< of a program that shares a split loop, beside the bytes of
+                                     ///< all their sums, which leave at L2's rate
 constexpr double roundTime = 0.3;    ///< of each time that the last one waits for some of them
 constexpr double meetingTime = 3.5;  ///< of a program that shares it as a block of a cluster
 constexpr double meetingRate = 25e3; ///< bytes of its state a microsecond, there and back

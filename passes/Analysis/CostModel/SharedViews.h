@@ -4,8 +4,8 @@
 #define TILE_PASSES_ANALYSIS_COSTMODEL_SHAREDVIEWS_H
 
 #include "dialect/Tile/TileDialect.h"
-#include "passes/TileGPU/DotSelection.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/TileGPU/DotSelection.h"
 
 #include <algorithm>
 #include <cstdint>

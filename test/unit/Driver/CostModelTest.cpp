@@ -434,8 +434,8 @@ TEST_F(CostModel, ShortRowsTakeMoreOfTheCache) {
 // What L2 brings takes power and shared memory that products take, too: together they take longer
 // than either alone.
 TEST_F(CostModel, ProductsAndTheirTilesTakeTimeFromEachOther) {
-  cost::CostEstimate found = estimate(product, {{"BN", "64"}, {"warps", "4"}},
-                                      {{"M", 8192}, {"N", 8192}, {"K", 8192}});
+  cost::CostEstimate found =
+      estimate(product, {{"BN", "64"}, {"warps", "4"}}, {{"M", 8192}, {"N", 8192}, {"K", 8192}});
   auto limits = cost::findTargetLimits("sm_90a");
   double cache = found.l2Bytes / limits->cache * 1e-6;
   EXPECT_GT(found.milliseconds, std::hypot(cache, found.rooflineMilliseconds / 0.7));
