@@ -74,18 +74,34 @@ bool varies(Value value, scf::ForOp loop, DenseSet<Value> &seen) {
                       [&](Value operand) { return varies(operand, loop, seen); });
 }
 
-/// True if a loop in the programs makes more trips in some than in others, or none at all.
-bool isUneven(scf::ForOp loop) {
+/// True if a value that a load gives, and that may differ between `loop`'s trips, is in what
+/// `value` is computed from.
+bool variesByData(Value value, scf::ForOp loop, DenseSet<Value> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || loop.isDefinedOutsideOfLoop(value) || !seen.insert(value).second)
+    return false;
+  DenseSet<Value> places;
+  return (isa<LoadOp>(op) && varies(value, loop, places)) ||
+         llvm::any_of(op->getOperands(),
+                      [&](Value operand) { return variesByData(operand, loop, seen); });
+}
+
+/// True if a loop in the programs makes more trips in some than in others, or none at all. The
+/// bounds of a split loop tell its parts apart, whose trips are as many: those of `parts` are
+/// uneven by what is loaded, as the lengths of sequences are.
+bool isUneven(scf::ForOp loop, bool parts) {
+  auto differs = [&](Value value) {
+    DenseSet<Value> seen;
+    return parts ? variesByData(value, loop, seen) : varies(value, loop, seen);
+  };
   bool uneven = false;
   loop.getBody()->walk([&](scf::IfOp branch) {
-    DenseSet<Value> seen;
     bool loops = branch.walk([](scf::ForOp) { return WalkResult::interrupt(); }).wasInterrupted();
-    uneven |= loops && varies(branch.getCondition(), loop, seen);
+    uneven |= loops && differs(branch.getCondition());
   });
   loop.getBody()->walk([&](scf::ForOp inner) {
-    DenseSet<Value> seen;
     for (Value bound : {inner.getLowerBound(), inner.getUpperBound(), inner.getStep()})
-      uneven |= !bound.getDefiningOp<arith::ConstantOp>() && varies(bound, loop, seen);
+      uneven |= !bound.getDefiningOp<arith::ConstantOp>() && differs(bound);
   });
   return uneven;
 }
@@ -260,16 +276,16 @@ struct TileGPUScheduleTilesDynamically
     : tile::impl::TileGPUScheduleTilesDynamicallyBase<TileGPUScheduleTilesDynamically> {
   void runOnOperation() override {
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      // Blocks of a cluster go on together, parts of a split have their own use of scratch memory.
-      if (!kernel->hasAttr(persistentGridName) || kernel->hasAttr(blocksOfClusterName) ||
-          kernel->hasAttr(splitPartsName)) {
-        declined(kernel) << "it takes persistent kernels without clusters and split loops";
+      if (!kernel->hasAttr(persistentGridName) || kernel->hasAttr(blocksOfClusterName)) {
+        // Blocks of a cluster go on together.
+        declined(kernel) << "it takes persistent kernels without clusters";
         continue;
       }
+      bool parts = kernel->hasAttr(splitPartsName);
       kernel.getBody().walk([&](WarpSpecializeOp split) {
         scf::ForOp consumer = findLoop(split.getConsumer().front()),
                    producer = findLoop(split.getProducer().front());
-        if (!consumer || !producer || producer.getNumRegionIterArgs() || !isUneven(consumer))
+        if (!consumer || !producer || producer.getNumRegionIterArgs() || !isUneven(consumer, parts))
           return;
         bool ahead = consumer.getNumRegionIterArgs();
         if (ahead && !findNext(consumer))

@@ -423,6 +423,9 @@ struct LowerScalarReceive : OpConversionPattern<ScalarReceiveOp> {
 /// Grids have at most as many programs.
 constexpr int64_t mostPrograms = std::numeric_limits<int32_t>::max();
 
+/// Bytes of a split kernel's first record before the count of programs: those of its own parts.
+constexpr int32_t programCountOffset = 64;
+
 struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(ProgramTakeOp op, OneToNOpAdaptor adaptor,
@@ -431,6 +434,9 @@ struct LowerProgramTake : OpConversionPattern<ProgramTakeOp> {
     auto function = op->getParentOfType<func::FuncOp>();
     Value count =
         function.getArgument(function->getAttrOfType<IntegerAttr>(scratchArgumentName).getInt());
+    if (function->hasAttr(splitPartsName)) // the first record's counts of parts stand before it
+      count = LLVM::GEPOp::create(rewriter, loc, count.getType(), rewriter.getI8Type(), count,
+                                  ArrayRef<LLVM::GEPArg>{programCountOffset});
     Value total = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(),
                                              adaptor.getTotal().front());
     Value last = arith::SubIOp::create(rewriter, loc, total, constantI32(rewriter, loc, 1));
