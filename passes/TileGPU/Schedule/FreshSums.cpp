@@ -12,7 +12,9 @@
 //
 // ptxas gives each product that begins a sum registers of its own, throughout the loop. Of several
 // in a trip, whose results are used up one after the other, all but the first one take those of the
-// product before: its result stands where the sum would, and is not read.
+// product before: its result stands where the sum would, and is not read. Both must be in flight
+// until a wait of its own: where a product waits at once, ptxas takes the first one's result for
+// the second's, and leaves the first product out.
 #include "dialect/ProductNames.h"
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 
@@ -102,10 +104,8 @@ void tile::gpu::hold(Operation *end) {
   }
 }
 
-/// The product's result as it is read: behind the wait, if it is in flight.
+/// The result of a product in flight as it is read: behind the wait.
 static Value getReadResult(WgmmaOp product) {
-  if (!product.getAsync())
-    return product.getResult();
   auto wait = product->hasOneUse() ? dyn_cast<WgmmaWaitOp>(*product->user_begin()) : WgmmaWaitOp();
   return wait ? wait.getResult() : Value();
 }
@@ -128,7 +128,9 @@ void tile::gpu::shareRegisters(scf::ForOp loop) {
       before = {};
       continue;
     }
-    Value old = before && before.getType() == product.getType() ? getReadResult(before) : Value();
+    bool both = before && before.getType() == product.getType() && before.getAsync() &&
+                product.getAsync();
+    Value old = both ? getReadResult(before) : Value();
     if (isUsedUp(old, product)) {
       hold(product);
       product.getAccMutable().assign(old);
