@@ -37,11 +37,16 @@ class Tiled(Products, Attention, Collected, Generator):
             if fitting:
                 self.program.contracts.append(f"{word} % {self.random.choice(fitting)} == 0")
         elif self.chance(0.15):  # a version of its own, which the launch takes or not
-            self.program.special.append(f"{word} % {self.random.choice([4, 8, 16])} == 0")
+            self.special(f"{word} % {self.random.choice([4, 8, 16])} == 0")
         if self.chance(0.5):  # what is chosen for other extents than the launch has
             expected = self.random.choice([value or 1, 64, 4096, 65536])
             self.program.contracts.append(f"{word} in 0..=1048576 opt {expected}")
         return name(word, "index")
+
+    def special(self, condition):
+        """A version of its own; none is asked for twice."""
+        if condition not in self.program.special:
+            self.program.special.append(condition)
 
     def tensor(self, access, dtype, *dims, small=True):
         """A parameter; of inputs, a few with strides of their own."""
@@ -182,7 +187,7 @@ class Tiled(Products, Attention, Collected, Generator):
             [16, 64, 128, 256, 256, 512, 512] if size < 1000 else [512, 1024, 4096]
         )
         if self.chance(0.6):  # the version without it has rows that begin anywhere
-            self.program.special.append(f"N % {random.choice([8, 16])} == 0")
+            self.special(f"N % {random.choice([8, 16])} == 0")
         if self.chance(0.25):
             tile = Node("call", "index", (), [length, plain(block)], name="cdiv")
             self.program.grid.append(("j", tile))
