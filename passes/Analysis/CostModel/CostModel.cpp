@@ -47,7 +47,11 @@ constexpr double pairRound = 0.1;  ///< of each program, whose slots several blo
 constexpr double pairWait = 1.03;  ///< of a program's chain: each block waits for the others
 constexpr double pairWaitForL2 = 0.05; ///< the same where L2 takes as long, else in proportion
 constexpr double squareRound = 1.7;    ///< of each program but the first: a block starts for it
-constexpr double squareRounds = 1.03;  ///< of several rounds of squares, which end apart
+constexpr double roomySquares = 23.0 / 132; ///< for each multiprocessor: so many clusters of four
+                                            ///< leave room in all groups of multiprocessors, seven
+                                            ///< of which take four on an H100, one two
+constexpr double roomyShare = 0.8; ///< of L2's time for them: a full group waits for its way there
+constexpr double squareRounds = 1.03; ///< of several rounds of squares, which end apart
 
 double getNorm(std::initializer_list<double> values, double p) {
   double sum = 0;
@@ -174,7 +178,10 @@ CostEstimate Estimator::run() {
                                                     // blocks from the tensor cores too
     chain = std::max(chain, tensor + arithmetic);
   double cache = found.l2Bytes / target.cache * 1e-3;
-  if (!pairs.empty())
+  constexpr double blocksOfSquare = 4;
+  if (pairs.size() > 1 && programs <= blocksOfSquare * roomySquares * double(target.processors))
+    cache *= roomyShare;
+  else if (!pairs.empty())
     chain *= pairWait + pairWaitForL2 * std::min(1.0, cache / std::max(chain, tensor));
   bool onTensorCores = llvm::any_of(work.loops, [](const LoopWork &loop) {
     return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.tensorCores; });

@@ -395,6 +395,19 @@ TEST_F(CostModel, PairsSaveNothingWhereOneBlockHasNoProgram) {
   EXPECT_LT(move("2", 256), 0.8 * move("1", 256));
 }
 
+// Squares of blocks that fill a group of multiprocessors wait for its way to L2: 24 of 23.
+TEST_F(CostModel, SquaresThatFillAGroupWaitForL2) {
+  auto take = [&](int64_t squares) {
+    return estimate(
+               product,
+               {{"BM", "64"}, {"BN", "64"}, {"warps", "4"}, {"cluster", "4"}, {"grouped", "8"}},
+               {{"M", 128 * squares}, {"N", 128}, {"K", 4104}})
+        .milliseconds;
+  };
+  EXPECT_GT(take(24) / take(23), 1.05);
+  EXPECT_LT(take(23) / take(22), 1.03);
+}
+
 // As many products and bytes, in one loop or in two: parts leave the same sums.
 TEST_F(CostModel, PartsOfALoopAroundAnotherShareItsSums) {
   cost::CostEstimate one = estimate(product, {{"SPLIT", "8"}, {"warps", "8"}},
