@@ -51,7 +51,8 @@ constexpr double roomySquares = 23.0 / 132; ///< for each multiprocessor: so man
                                             ///< leave room in all groups of multiprocessors, seven
                                             ///< of which take four on an H100, one two
 constexpr double roomyShare = 0.8; ///< of L2's time for them: a full group waits for its way there
-constexpr double squareRounds = 1.03; ///< of several rounds of squares, which end apart
+constexpr double squareRounds = 0.08; ///< more time at most of several rounds of squares, whose
+                                      ///< blocks end apart: of five rounds and more
 
 double getNorm(std::initializer_list<double> values, double p) {
   double sum = 0;
@@ -179,7 +180,9 @@ CostEstimate Estimator::run() {
     chain = std::max(chain, tensor + arithmetic);
   double cache = found.l2Bytes / target.cache * 1e-3;
   constexpr double blocksOfSquare = 4;
-  if (pairs.size() > 1 && programs <= blocksOfSquare * roomySquares * double(target.processors))
+  bool roomy =
+      pairs.size() > 1 && programs <= blocksOfSquare * roomySquares * double(target.processors);
+  if (roomy)
     cache *= roomyShare;
   else if (!pairs.empty())
     chain *= pairWait + pairWaitForL2 * std::min(1.0, cache / std::max(chain, tensor));
@@ -213,10 +216,13 @@ CostEstimate Estimator::run() {
       });
   double microseconds =
       tail + getNorm({memory, cache, rest}, copies ? copyingPower : overlapPower) + target.launch;
-  if (!pairs.empty())
+  if (!pairs.empty() && !roomy)
     microseconds += pairLaunch + pairRound * rounds;
-  if (pairs.size() > 1 && rounds > 1)
-    microseconds = squareRounds * microseconds + squareRound * (rounds - 1);
+  if (pairs.size() > 1 && rounds > 1) {
+    constexpr double few = 2, many = 5;
+    double apart = std::clamp((rounds - few) / (many - few), 0.0, 1.0);
+    microseconds = (1 + squareRounds * apart) * microseconds + squareRound * (rounds - 1);
+  }
   if (countParts() > 1) // once memory and products are done with
     microseconds += getSharingTime(perProcessor);
   microseconds += program.fill;
