@@ -42,9 +42,11 @@ constexpr double overlapPower =
 constexpr double copyingPower = 2; ///< the same of products by tensor cores and what a producer
                                    ///< copies for them: they share power and shared memory (times
                                    ///< of 1200 shapes on an H100)
-constexpr double pairLaunch = 0.4; ///< microseconds more of a launch in clusters
-constexpr double pairRound = 0.1;  ///< of each program, whose slots several blocks release
-constexpr double pairWait = 1.03;  ///< of a program's chain: each block waits for the others
+constexpr double paddingPrice = 0.06;  ///< of the time, for each product of padding beside one that
+                                       ///< is not: it takes power, too
+constexpr double pairLaunch = 0.4;     ///< microseconds more of a launch in clusters
+constexpr double pairRound = 0.1;      ///< of each program, whose slots several blocks release
+constexpr double pairWait = 1.03;      ///< of a program's chain: each block waits for the others
 constexpr double pairWaitForL2 = 0.05; ///< the same where L2 takes as long, else in proportion
 constexpr double squareRound = 1.7;    ///< of each program but the first: a block starts for it
 constexpr double roomySquares = 23.0 / 132; ///< for each multiprocessor: so many clusters of four
@@ -107,6 +109,16 @@ double Estimator::getSharingTime(double perProcessor) const {
   double merging = groups > 1 ? merge(countParts() / groups) + merge(groups) : merge(countParts());
   double written = double(work.programs) * parts * getSumBytes() / (target.cache * 1e3);
   return written + perProcessor * merging;
+}
+
+/// Elements of the most padded operand of products over those that exist.
+double Estimator::getOperandPadding() const {
+  double least = 1;
+  for (const LoopWork &loop : work.loops)
+    for (const AccessWork &access : loop.accesses)
+      if (access.feedsDot && access.useful > 0)
+        least = std::min(least, access.useful);
+  return 1 / least;
 }
 
 void Estimator::addRoofline(CostEstimate &found) const {
@@ -216,6 +228,8 @@ CostEstimate Estimator::run() {
       });
   double microseconds =
       tail + getNorm({memory, cache, rest}, copies ? copyingPower : overlapPower) + target.launch;
+  if (copies)
+    microseconds *= 1 + paddingPrice * std::min(1.0, getOperandPadding() - 1);
   if (!pairs.empty() && !roomy)
     microseconds += pairLaunch + pairRound * rounds;
   if (pairs.size() > 1 && rounds > 1) {

@@ -68,6 +68,7 @@ private:
   /// That have something to do.
   double countPrograms() const { return work.likelyPrograms * double(countParts()); }
   double getSumBytes() const;
+  double getOperandPadding() const;
   double getCodeLength() const;
   llvm::SmallVector<unsigned, 2> getPairAxes() const;
   /// Blocks that start along an axis of pairs, over those that have a program there.

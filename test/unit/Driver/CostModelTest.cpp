@@ -408,6 +408,15 @@ TEST_F(CostModel, SquaresThatFillAGroupWaitForL2) {
   EXPECT_LT(take(23) / take(22), 1.03);
 }
 
+// As many programs of the same tiles, whose last columns exist or do not.
+TEST_F(CostModel, PaddingOfOperandsTakesPower) {
+  auto take = [&](int64_t columns) {
+    return estimate(product, {{"warps", "8"}}, {{"M", 4096}, {"N", columns}, {"K", 4096}})
+        .milliseconds;
+  };
+  EXPECT_GT(take(128 + 8), 1.015 * take(256));
+}
+
 // As many products and bytes, in one loop or in two: parts leave the same sums.
 TEST_F(CostModel, PartsOfALoopAroundAnotherShareItsSums) {
   cost::CostEstimate one = estimate(product, {{"SPLIT", "8"}, {"warps", "8"}},
