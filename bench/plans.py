@@ -3,7 +3,7 @@
 bytes of shared memory, and registers of a thread, over examples and configurations.
 
 plans.py [--build BUILD] [--target sm_90a,sm_80] [--configurations N] [--registers] [--json FILE]
-         [EXAMPLE...]
+         [EXAMPLE or FILE.tile ...]
 
 Needs no GPU; registers need ptxas, which takes most of the time. They are those of a thread that
 computes: what setmaxnreg gives it, else what ptxas does. Configurations are attributes beside what
@@ -52,6 +52,12 @@ def definitions(path):
     return [f"-D{name}={value}" for name, value in chosen.items()]
 
 
+def locate(example):
+    """The file of an example, or the file itself."""
+    is_file = example.endswith(".tile")
+    return example if is_file else os.path.join(ROOT, "examples", example, example + ".tile")
+
+
 def countStages(memory):
     """Slots of the deepest ring or of slots that threads copy to; 0 where nothing runs ahead."""
     most = 0
@@ -67,7 +73,7 @@ def countStages(memory):
 def ask(tilec, example, target, attributes, assembles):
     """Of each kernel what the model expects, and what is compiled; without a plan where the model
     refuses what the compiler does not; nothing where the compiler refuses."""
-    path = os.path.join(ROOT, "examples", example, example + ".tile")
+    path = locate(example)
     line = [tilec, "explain", path, "--target", target, "--json", *definitions(path)]
     line += ["--with", attributes] if attributes else []
     said = subprocess.run(line, capture_output=True, text=True, check=False,
@@ -127,7 +133,7 @@ def main():
     tilec = os.path.join(options.build, "bin", "tilec")
     examples = options.examples or sorted(
         name for name in os.listdir(os.path.join(ROOT, "examples"))
-        if os.path.exists(os.path.join(ROOT, "examples", name, name + ".tile"))
+        if os.path.exists(locate(name))
     )  # fmt: skip
     jobs = [(tilec, example, target, attributes) for example in examples
             for target in options.target.split(",")

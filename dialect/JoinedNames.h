@@ -11,6 +11,10 @@ namespace tile::gpu {
 /// program is (array of i64). By tile-gpu-widen-tiles.
 inline constexpr llvm::StringLiteral joinedProgramsName = "tile_gpu.joined_programs";
 
+/// Of a kernel: its programs or trips are several of the source's (unit). By
+/// tile-gpu-widen-tiles.
+inline constexpr llvm::StringLiteral widenedName = "tile_gpu.widened";
+
 /// Of a kernel: its programs and trips stay the source's, as longer tiles have found no room
 /// (unit). By the driver.
 inline constexpr llvm::StringLiteral crowdedName = "tile_gpu.crowded";

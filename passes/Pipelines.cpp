@@ -142,9 +142,10 @@ void populateTileGPUPipeline(OpPassManager &pm) {
 }
 
 /// On entry each tile has a layout. From here on no pass changes which thread holds which element.
+void populatePlacesPipeline(OpPassManager &pm) { pm.addPass(createTileGPUAllocateShared()); }
+
 void populateNVVMPipeline(OpPassManager &pm) {
-  // Places first, barriers second: a barrier is needed where bytes are shared.
-  pm.addPass(createTileGPUAllocateShared());
+  // Behind places: a barrier is needed where bytes are shared.
   pm.addPass(createTileGPUInsertBarriers());
   pm.addPass(createConvertTileGPUToVector());
   // LLVM folds what is left faster than MLIR's canonicaliser would; repeated address arithmetic is
@@ -165,6 +166,7 @@ void populateNVVMPipeline(OpPassManager &pm) {
 void populateGPUPipeline(OpPassManager &pm) {
   populateWidenPipeline(pm);
   populateTileGPUPipeline(pm);
+  populatePlacesPipeline(pm);
   populateNVVMPipeline(pm);
 }
 
@@ -181,7 +183,10 @@ void registerPipelines() {
                              "Lower the tile dialect to tile_gpu with layouts",
                              populateTileGPUPipeline);
   PassPipelineRegistration<>("tile-nvvm-pipeline", "Lower tile_gpu to LLVM and NVVM",
-                             populateNVVMPipeline);
+                             [](OpPassManager &pm) {
+                               populatePlacesPipeline(pm);
+                               populateNVVMPipeline(pm);
+                             });
 }
 
 } // namespace tile

@@ -41,7 +41,10 @@ void populateWidenPipeline(mlir::OpPassManager &pm);
 /// stage.
 void populateTileGPUPipeline(mlir::OpPassManager &pm);
 
-/// Passes from the `gpu` stage to the LLVM and NVVM dialects.
+/// Places in shared memory for what a kernel of the `gpu` stage keeps there.
+void populatePlacesPipeline(mlir::OpPassManager &pm);
+
+/// Passes from the `gpu` stage, with places, to the LLVM and NVVM dialects.
 void populateNVVMPipeline(mlir::OpPassManager &pm);
 
 /// Both GPU halves.

@@ -62,7 +62,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   store_parts                                      Compiler::emitCubin
 //   crowded                                          Compiler::joinTiles
 //   planned_bytes                                    Compiler::joinTiles, tile-gpu-widen-tiles
-//   joined_programs                                  tile-gpu-widen-tiles
+//   joined_programs, widened                         tile-gpu-widen-tiles
 //   split_parts, split_programs, split_ahead,
 //     split_cluster, every                           tile-gpu-split-loops
 //   plain_registers                                  tile-gpu-version-row-loops
@@ -113,6 +113,7 @@ static const AttributeSpec specs[] = {
     {fillName, isNumbers, "an array of i64", isBranch, "a branch"},
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
     {crowdedName, isUnit, unit, isKernel, aKernel},
+    {widenedName, isUnit, unit, isKernel, aKernel},
     {plannedBytesName, isNumber<0>, notNegative, isKernel, aKernel},
     {joinedProgramsName, isNumbers, "an array of i64", isKernelOrFunction, both},
     {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},

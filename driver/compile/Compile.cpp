@@ -102,6 +102,9 @@ bool Compiler::runStages(Stage last) {
     if (observer && step != &Compiler::lowerToLLVM)
       observer->afterStage(stage, *this);
   }
+  if (report) // which lowerToLLVM takes
+    report->emit(*module);
+  report.reset();
   return true;
 }
 
@@ -226,9 +229,6 @@ bool Compiler::lowerToGPU() {
         freeProducers.insert(split->getParentOfType<KernelOp>().getSymName().str());
     });
   reportMasks();
-  if (report)
-    report->emit(*module);
-  report.reset();
   return true;
 }
 
@@ -257,7 +257,11 @@ bool Compiler::lowerToLLVM() {
       addCPUPasses(passes, options, host->getVectorBits());
     });
   } else {
-    done = runPasses("NVVM passes", populateNVVMPipeline);
+    done = runPasses("places", populatePlacesPipeline);
+    if (report)
+      report->emit(*module);
+    report.reset();
+    done = done && runPasses("NVVM passes", populateNVVMPipeline);
   }
   if (!done)
     return false;
@@ -540,7 +544,10 @@ forEachPipeline(const Options &options,
     populateWidenPipeline(passes);
     populateTileGPUPipeline(passes);
   });
-  call("llvm", populateNVVMPipeline);
+  call("llvm", [](OpPassManager &passes) {
+    populatePlacesPipeline(passes);
+    populateNVVMPipeline(passes);
+  });
 }
 
 void printPipelines(const Options &options) {

@@ -202,12 +202,14 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
   std::string ptx = options.isCPU() ? "" : compiler.getProduct(Stage::PTX);
   for (Explanation &each : all) {
     if (mlir::ModuleOp widened = compiler.getWidened())
-      if (auto op = widened.lookupSymbol<KernelOp>(each.symbol))
-        if (auto joined = op->getAttrOfType<mlir::DenseI64ArrayAttr>(gpu::joinedProgramsName)) {
+      if (auto op = widened.lookupSymbol<KernelOp>(each.symbol)) {
+        if (auto joined = op->getAttrOfType<mlir::DenseI64ArrayAttr>(gpu::joinedProgramsName))
           each.joined = joined.asArrayRef().vec();
+        if (op->hasAttr(gpu::widenedName)) {
           cost::TargetLimits limits = *cost::findTargetLimits(options.target, options.card);
           each.estimate = cost::estimateCost(op, each.extents, limits);
         }
+      }
     for (const runtime::Kernel &record : compiler.getManifest().kernels)
       if (record.symbol == each.symbol)
         each.compiled = record.launch;

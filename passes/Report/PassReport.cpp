@@ -215,15 +215,18 @@ void PassReport::emit(ModuleOp module) const {
     for (const PassRecord::Entry &entry : record->getEntries()) {
       const auto *condition = find_if(
           getPassConditions(), [&](const PassCondition &each) { return each.pass == entry.pass; });
-      if (condition == getPassConditions().end())
-        continue;
       auto found = entry.outcomes.find(subject);
       const Outcome *outcome = found == entry.outcomes.end() ? nullptr : &found->second;
+      // What every kernel goes through is of interest where it could not do all.
+      bool isDecision = condition != getPassConditions().end();
       if (outcome && outcome->changed) {
-        changed.push_back(entry.pass.str());
+        if (isDecision)
+          changed.push_back(entry.pass.str());
         if (!outcome->reason.empty())
           others.push_back(entry.pass.str() + " did no more: " + outcome->reason);
-      } else if (!subject.loop || condition->concernsLoops)
+      } else if (!isDecision)
+        continue;
+      else if (!subject.loop || condition->concernsLoops)
         others.push_back(entry.pass.str() + " did not: " + explain(*condition, entry, subject));
     }
     InFlightDiagnostic remark = nameKernel(

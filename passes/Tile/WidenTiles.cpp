@@ -194,6 +194,7 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
       current.erase();
     return;
   }
+  current->setAttr(widenedName, UnitAttr::get(current.getContext()));
   if (cost::CostEstimate made = estimate(current); made.valid)
     current->setAttr(plannedBytesName, Builder(current).getI64IntegerAttr(made.sharedBytes));
   kernel.erase(); // `current` stands in its place, under its name

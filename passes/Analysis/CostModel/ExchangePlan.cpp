@@ -45,9 +45,11 @@ int64_t ExchangePlan::placeAll(ArrayRef<gpu::PlacedBytes> more, bool persistentF
 }
 void ExchangePlan::addExchanges() {
   for (const SharedTile &tile : shared.tiles)
-    if (tile.use == Use::Exchange || tile.use == Use::Result)
+    if ((tile.use == Use::Exchange && !(tile.isInWarps && found.warps == 1)) ||
+        tile.use == Use::Result)
       addScratch(tile.bytes, tile.start, tile.end, tile.isApart);
 }
+
 void ExchangePlan::addColumns(const SharedTile &tile, int64_t bytes) {
   int number = tile.source < 0 ? int(&tile - shared.tiles.data()) : tile.source;
   auto [place, isNew] = columns.try_emplace(number, placed.size());

@@ -48,7 +48,7 @@ SharedTile &SharedExchanges::addTurned(Operation *op, Value vector, int64_t neig
 
 void SharedExchanges::addWords(Operation *op, ValueRange vectors) {
   RankedTensorType type = getTile(vectors.front());
-  if (multiplies || !type || type.getRank() > 1)
+  if (!type || (isa<ScanOp>(op) && (multiplies || type.getRank() > 1)))
     return;
   int64_t bytes = 0;
   for (Value vector : vectors)

@@ -96,6 +96,10 @@ private:
         held[reduce.getResult()] = Held::Columns;
       return;
     }
+    if (auto histogram = dyn_cast<HistogramOp>(op)) {
+      held[histogram.getResult()] = Held::AsLoaded;
+      return;
+    }
     if (isa<AtomicOp>(op)) {
       for (Value operand : op->getOperands())
         if (Value tile = getMoved(operand); getTile(tile) && getHeld(tile) != Held::Anyhow && last)

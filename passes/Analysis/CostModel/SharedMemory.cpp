@@ -32,6 +32,7 @@ struct Ring {
   unsigned firstUse = 0, end = 0;
   int64_t requested = 0;
   bool isVectors = false;
+  unsigned firstRead = 0;        ///< of vectors
   SmallVector<int64_t, 2> tiles; ///< bytes
 
   int64_t getSlotBytes() const {
@@ -226,12 +227,16 @@ private:
       need.openShare = std::min(
           need.openShare, gpu::getSharedLimit(limits, gpu::chooseBlocksOfCopies(block, limits)));
     }
-    // Layouts are known when the pass asks: vectors that go between threads count.
-    size_t before = placed.size(), exchanged = exchanges.size();
+    // Layouts are known when the pass asks: what goes between threads counts.
+    SmallVector<gpu::PlacedBytes> before = placed;
+    SmallVector<size_t> exchanged = exchanges;
     addAllTurned();
+    for (const SharedTile &tile : shared.tiles)
+      if (tile.use == Use::Exchange || (tile.use == Use::Result && !wgmma && !found.bulkCopies))
+        addScratch(tile.bytes, tile.start, tile.end, tile.isApart);
     int64_t wanted = 0, stages = gpu::chooseCopyStages(need, wanted, getBytes);
-    placed.truncate(before);
-    exchanges.truncate(exchanged);
+    placed = std::move(before);
+    exchanges = std::move(exchanged);
     if (stages < 2 || (need.requested && *need.requested < 2) || loop.mostTrips == 1) {
       for (const SharedTile &tile : shared.tiles) // threads store it when they have it
         if (tile.loop == number && isCopied(tile) && tile.use == Use::Operand)
@@ -252,6 +257,34 @@ private:
     return isJoined ? tile.joinedUse : tile.firstUse;
   }
 
+  /// The ring of the product before which vectors are read, else any of their loop.
+  Ring *findOperands(const Ring &vectors) {
+    Ring *found = rings.end();
+    for (Ring &each : rings) {
+      if (each.loop != vectors.loop || each.isVectors || each.tiles.empty())
+        continue;
+      bool isNext = each.firstUse >= vectors.firstRead;
+      if (found == rings.end() ||
+          (isNext && (found->firstUse < vectors.firstRead || each.firstUse < found->firstUse)))
+        found = &each;
+    }
+    return found;
+  }
+
+  /// True of vectors from which an operand of the product is computed and stored, unless a tile's
+  /// slot is held all the time: the rule of RingGroups.cpp.
+  bool isReadBeforeStore(const Ring &vectors, const Ring &operands) const {
+    bool isStored = any_of(computed, [&](const auto &each) {
+      const SharedTile &tile = *each.first;
+      return tile.loop == vectors.loop && vectors.firstRead < tile.start &&
+             tile.start <= operands.firstUse;
+    });
+    return isStored && none_of(rings, [&](const Ring &ring) {
+             return ring.loop == vectors.loop && !ring.isVectors &&
+                    ring.firstUse < vectors.firstRead && vectors.end < ring.end;
+           });
+  }
+
   void collectRings() {
     for (const SharedTile &tile : shared.tiles) {
       if (!isFetched(tile))
@@ -265,6 +298,7 @@ private:
                          tile.end,
                          getStages(tile.loop),
                          tile.use == Use::Vector,
+                         tile.firstRead,
                          {}});
         ring = std::prev(rings.end());
       }
@@ -272,12 +306,20 @@ private:
       ring->end = std::max(ring->end, tile.end);
     }
     // Vectors that are read ahead of a product come with its operands.
+    Ring *apart = nullptr;
     for (Ring &vectors : rings) {
-      auto *first = find_if(rings, [&](const Ring &each) {
-        return each.loop == vectors.loop && !each.isVectors && !each.tiles.empty();
-      });
+      auto *first = findOperands(vectors);
       if (!vectors.isVectors || first == rings.end())
         continue;
+      if (isReadBeforeStore(vectors, *first)) {
+        if (apart && apart->loop == vectors.loop) {
+          append_range(apart->tiles, vectors.tiles);
+          vectors.tiles.clear();
+        } else {
+          apart = &vectors;
+        }
+        continue;
+      }
       append_range(first->tiles, vectors.tiles);
       vectors.tiles.clear();
     }
@@ -487,7 +529,8 @@ private:
                                limits.sharedPerProcessor / (total + limits.sharedReserved)});
     if (!any || blocks < 1)
       return total;
-    int64_t most = std::max(total, gpu::getSharedLimit(limits, blocks));
+    int64_t share = limits.sharedPerProcessor / blocks - limits.sharedReserved;
+    int64_t most = std::max(total, std::min(share - share % line, limits.sharedPerBlock()));
     return std::min(placeBlock(most), most);
   }
 

@@ -300,6 +300,14 @@ private:
     return nullptr;
   }
 
+  /// True if nothing writes the memory while the kernel runs: what comes of it may run ahead.
+  template <typename Op> bool isConstant(Op op) {
+    ViewOp root = findRoot(op.getView());
+    auto base = root ? dyn_cast<BlockArgument>(root.getBase()) : BlockArgument();
+    return base && !kernel->hasAttr(mayAliasName) &&
+           kernel.getParam(base.getArgNumber()).getAccess() == Access::In;
+  }
+
   template <typename Op> void visitLoad(Op op) {
     Value value = op.getResult();
     RankedTensorType type = getTile(value);
@@ -340,28 +348,36 @@ private:
       if (isReadByFragments(value, op->getBlock()))
         tile.firstUse = first[op];
     }
+    if (use == SharedTile::Use::Vector)
+      tile.firstRead = getFirstUse(value, op->getBlock());
     // What is read into registers lies there plainly.
     tile.isSwizzled =
         use == SharedTile::Use::Operand && countRowBits(op, type.getElementType()) >= swizzledBits;
     tile.isGathered = std::is_same_v<Op, GatherOp>;
     tile.makesOperand = use == SharedTile::Use::Vector && makesOperand(value, op->getBlock(), seen);
     if constexpr (std::is_same_v<Op, LoadOp>) {
-      tile.canFetch = canFetch(op);
+      bool isZero =
+          matchPattern(op.getPad(), m_Zero()) || matchPattern(op.getPad(), m_PosZeroFloat());
+      tile.canFetch = isZero && canFetch(op);
       constexpr int64_t leastPiece = 32; // bits, of cp.async
       tile.canCopy =
+          isZero && isConstant(op) &&
           (repeatsElements(value) ? gpu::getElementBits(type.getElementType())
                                   : countRowBits(op, type.getElementType())) >= leastPiece;
       tile.fetchedBytes = countBoxBytes(op, type);
     }
   }
 
-  /// Bytes of the boxes that bring a tile: rows beyond 128 bytes come in whole boxes of 128.
+  /// Bytes of the boxes that bring a tile: rows beyond 128 bytes come in whole boxes of 128, others
+  /// lie as rows of a power of two.
   static int64_t countBoxBytes(LoadOp op, RankedTensorType type) {
     constexpr int64_t boxBytes = 128;
     int64_t bits = gpu::getElementBits(type.getElementType());
     int64_t bytes = type.getNumElements() * bits / 8;
-    if (int64_t row = countRowBits(op, type.getElementType()) / 8; row > boxBytes)
-      return bytes / row * int64_t(llvm::alignTo(uint64_t(row), boxBytes));
+    if (int64_t row = countRowBits(op, type.getElementType()) / 8; row > 0)
+      return bytes / row *
+             (row > boxBytes ? int64_t(llvm::alignTo(uint64_t(row), boxBytes))
+                             : int64_t(llvm::PowerOf2Ceil(uint64_t(row))));
     return bytes;
   }
 
@@ -408,6 +424,10 @@ private:
       if (op && op->getBlock() == dot->getBlock() && op->getNumResults() == 1) {
         source = findEqual(op)->getResult(0);
         tile.start = first[source.getDefiningOp()];
+      } else if (Operation *user = op ? op->getBlock()->findAncestorOpInBlock(*dot) : nullptr) {
+        // It is there before the loop, and in each trip.
+        tile.start = first[op];
+        tile.end = last[user];
       }
       tile.source = sources.try_emplace(source, int(sources.size())).first->second;
       ArrayRef<int64_t> extents = getTile(operand).getShape();
@@ -416,7 +436,9 @@ private:
                             gpu::getElementBits(getTile(operand).getElementType()) >=
                         swizzledBits;
       tile.operand.wgmma = wgmma;
-      tile.operand.isFirst = multiplies && isA != swapped && isPermuted == swapped;
+      // What is computed from loads lies as memory has it, unless it can be had otherwise.
+      tile.operand.isFirst = multiplies && isA != swapped && isPermuted == swapped &&
+                             (results.contains(source) || isHeld(dot, shape));
       tile.operand.rows = int64_t(llvm::PowerOf2Ceil(uint64_t(extents[extents.size() - 2])));
       tile.operand.depth = int64_t(llvm::PowerOf2Ceil(uint64_t(extents.back())));
       tile.operand.columns = int64_t(llvm::PowerOf2Ceil(uint64_t(dot.getType().getShape().back())));
@@ -439,7 +461,7 @@ private:
   /// Rows of a product's result that several warps hold parts of.
   void addReduction(ReduceOp op) {
     RankedTensorType type = getTile(op.getSource());
-    if (type && type.getRank() == 1)
+    if (type && !getTile(op.getResult()))
       addWords(op, op.getSource());
     if (!type || type.getRank() < 2)
       return;
@@ -544,7 +566,8 @@ private:
       constexpr int64_t warpThreads = 32;
       if (type && (!isScalar || type.getRank() > 1 ||
                    type.getNumElements() > int64_t(shape.vector) * warpThreads))
-        add(SharedTile::Use::Exchange, op, getBytes(type));
+        add(SharedTile::Use::Exchange, op, getBytes(type)).isInWarps =
+            isScalar && type.getRank() == 1;
       return;
     }
     if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {

@@ -46,6 +46,7 @@ struct SharedTile {
   Use use;
   unsigned start = 0, end = 0; ///< operations of the kernel's body, in the order of the text
   unsigned firstUse = 0;       ///< the one that uses it first
+  unsigned firstRead = 0;      ///< of Vector: the same
   unsigned joinedUse = 0;      ///< the same where products of one tile are joined, of so many rows
   int64_t joinedRows = 0;
   int loop = -1;            ///< the innermost around it, by its place in `SharedTiles`; -1: none
@@ -56,7 +57,8 @@ struct SharedTile {
   bool isSwizzled = true;   ///< its rows are, in shared memory: as long as the narrowest swizzle
   bool isGathered = false;
   bool isApart = false;          ///< of Exchange: by an operation of its own, one of several
-  bool isInWarps = false;        ///< of Turned: each warp has all of it, if it is short
+  bool isInWarps = false;        ///< of Turned: each warp has all of it, if it is short; of
+                                 ///< Exchange: a single warp has all of it, and needs no memory
   bool isCertain = false;        ///< of Turned: layouts that are not known yet cannot spare it
   bool makesOperand = false;     ///< of a vector: an operand is computed from it
   OperandPlace operand = {};     ///< of Computed

@@ -1,4 +1,6 @@
 // RUN: tile-opt %s --tile-gpu-allocate-shared | FileCheck %s
+// RUN: tile-opt %s --tile-gpu-allocate-shared --remarks-filter-missed=passes -o %t 2>&1 | \
+// RUN:   FileCheck %s --check-prefix=SAID
 
 // A block takes what the cost model reckoned with when it chose the kernel: what only layouts tell,
 // as exchanges of vectors, was set apart for these. Unless that costs a block of the multiprocessor,
@@ -51,3 +53,8 @@ tile.kernel @plain params [] dims [] constexprs [] attributes {tile_gpu.num_warp
   tile.return
 }
 }
+
+// What is not kept to is said, where --remarks=passes listens.
+// SAID-NOT: Function=more
+// SAID: Function=dear | Remark="the 15360 bytes of shared memory by which it was chosen would cost a block, it needs 8192"
+// SAID: Function=less | Remark="it needs 8192 bytes of shared memory, more than the 4096 by which it was chosen"
