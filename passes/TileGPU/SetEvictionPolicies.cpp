@@ -11,8 +11,8 @@
 //
 // `readers` is the product of the axes that do not move a fetch, and every loop around it must move
 // it, or trips would read it again. With at most `together` readers the bytes are on their way out.
-// Not so a tensor that takes no more than half of the cache: it pushes out little, and the next
-// launch may find it there.
+// Not so a tensor that takes no more than 0.6 of the cache: the next launch may find it there, as
+// the cost model expects.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/DotSelection.h"
@@ -125,8 +125,10 @@ private:
   /// As many programs read the same at about the same time: two rows of tiles are neighbours, in
   /// bands or on a grid that runs at once.
   static constexpr int64_t together = 2;
+  /// The part of the cache that a tensor may take to be there when the next launch begins.
+  static constexpr double kept = 0.6;
 
-  /// Whether the fetch's tensor takes more than half of the cache; null where nothing says how
+  /// Whether the fetch's tensor takes more of the cache than `kept`; null where nothing says how
   /// large it is.
   Value isLarge(TmaFetchOp fetch) {
     auto descriptor = fetch.getDescriptor().getDefiningOp<DescriptorOp>();
@@ -151,7 +153,8 @@ private:
     for (Value extent : tensor.getExtents())
       elements = builder.createOrFold<arith::MulIOp>(loc, elements, extent);
     int64_t bits = getElementBits(tensor.getType().getElementType());
-    Value most = arith::ConstantIndexOp::create(builder, loc, cacheBytes / 2 * 8 / bits);
+    Value most =
+        arith::ConstantIndexOp::create(builder, loc, int64_t(kept * double(cacheBytes)) * 8 / bits);
     return large[param] =
                builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, elements, most);
   }
