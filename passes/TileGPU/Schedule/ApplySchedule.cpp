@@ -112,7 +112,8 @@ LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
     return success();
   if (reason = whyNoTurns(loop, schedule.words.apart); !reason.empty())
     return refuse(loop, reason);
-  auto found = schedule.words.peek ? findPeek(loop, others, reason) : std::nullopt;
+  auto found =
+      schedule.words.peek ? findPeek(loop, others, schedule.words.apart, reason) : std::nullopt;
   if (!reason.empty())
     return refuse(loop, reason);
   turns = true;

@@ -51,8 +51,9 @@ struct Peek {
   /// Where that wait goes, if it moves up: behind what reduces the first product's result.
   mlir::Operation *place = nullptr;
 };
-/// With `others`, several warpgroups multiply meanwhile.
-std::optional<Peek> findPeek(mlir::scf::ForOp loop, bool others, std::string &reason);
+/// With `others`, several warpgroups multiply meanwhile; with `apart` each product is waited for
+/// ahead of the next one.
+std::optional<Peek> findPeek(mlir::scf::ForOp loop, bool others, bool apart, std::string &reason);
 /// Waits for the next trip's tile before the last product of a trip.
 void peekAhead(mlir::scf::ForOp loop, Peek found);
 

@@ -205,7 +205,7 @@ void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers)
   } else if (reason = whyNoTurns(loop, schedule.words.apart); reason.empty()) {
     schedule.words.turns = true;
     schedule.words.peek =
-        !schedule.words.apart && findPeek(loop, !consumers.arePair(), reason).has_value();
+        findPeek(loop, !consumers.arePair(), schedule.words.apart, reason).has_value();
   }
   if (!reason.empty())
     declined(loop) << reason;

@@ -80,7 +80,8 @@ static Operation *findPlaceBehindReduction(Operation *wait, Operation *end) {
   return nullptr;
 }
 
-std::optional<Peek> tile::gpu::findPeek(scf::ForOp loop, bool others, std::string &reason) {
+std::optional<Peek> tile::gpu::findPeek(scf::ForOp loop, bool others, bool apart,
+                                        std::string &reason) {
   Peek found;
   auto refuse = [&](StringRef why) {
     reason = why;
@@ -94,10 +95,10 @@ std::optional<Peek> tile::gpu::findPeek(scf::ForOp loop, bool others, std::strin
     if (auto wait = dyn_cast<RingWaitOp>(op);
         wait && !found.tile && op.isBeforeInBlock(products.front()))
       found.tile = wait;
-    if (issuing && computesMuch(op))
+    if (issuing && !apart && computesMuch(op))
       return refuse("much is computed between its products");
     if (auto product = dyn_cast<WgmmaOp>(op)) {
-      if (!product.getAsync() || found.last)
+      if (!product.getAsync() || (found.last && !apart))
         return refuse("its products are not in flight at once");
       issuing = product != products.back();
     }

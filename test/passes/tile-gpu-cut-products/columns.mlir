@@ -56,7 +56,10 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // TURNS-NEXT: tile_gpu.turn_wait
 // TURNS-NEXT: tile_gpu.wgmma {{.*}} column 128, %[[D]] async {tile_gpu.overwrites}
 // TURNS-NEXT: tile_gpu.turn_pass
-// TURNS: flight = 0)], apart, turns>
+// The next trip's tile is waited for ahead of the wait for the last product.
+// TURNS: tile_gpu.ring_peek
+// TURNS: tile_gpu.wgmma_wait
+// TURNS: flight = 0)], apart, turns, peek>
 // WGMMA-LABEL: llvm.func @scaled
 // WGMMA-COUNT-8: wgmma.mma_async.sync.aligned.m64n128k32
 // WGMMA-NOT: wgmma.mma_async
