@@ -112,6 +112,11 @@ RingStages chooseRingStages(const RingNeed &need) {
     return chosen;
   chosen.fitting = stage ? room / stage : 1;
   chosen.inner = std::min(need.requested, chosen.fitting);
+  if (!need.explicitly && stage) {     // the next whole number of stages
+    constexpr int64_t overlapping = 2; // a load and the use of the one before
+    int64_t enough = need.enough / stage + int64_t(need.enough % stage >= stage / 2);
+    chosen.inner = std::min(chosen.inner, std::max(overlapping, enough));
+  }
   int64_t spare = room - chosen.inner * stage;
   if (chosen.inner == 1 && !need.explicitly)
     for (auto [slot, doubled] : llvm::zip(need.slots, chosen.doubled))

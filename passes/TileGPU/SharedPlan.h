@@ -10,6 +10,7 @@
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -62,6 +63,7 @@ struct RingNeed {
   int64_t requested = limits::stages;  ///< the least that a loop asks for
   bool explicitly = false;             ///< the source asks for stages
   bool persistent = false;             ///< a block takes several programs
+  int64_t enough = INT64_MAX;          ///< bytes of rings in loops more than which gain nothing
 
   int64_t getStageBytes() const { return llvm::sum_of(slots, int64_t(0)); }
 };
@@ -72,6 +74,22 @@ struct RingStages {
   llvm::SmallVector<bool, 4> doubled; ///< of `slots`, those that have two where others have one
 };
 
+/// True if memory bounds a loop whose trip fetches `bytes` for products of `productBits`
+/// multiplications, times bits of an operand: they take no more than a clock for each 256 bytes, of
+/// which memory gives a multiprocessor some 12 to 18.
+inline bool isBoundByMemory(int64_t productBits, int64_t bytes) {
+  constexpr int64_t bitsPerClock = 2048 * 16, bytesPerClock = 256;
+  return productBits <= bitsPerClock / bytesPerClock * bytes;
+}
+
+/// Bytes that the rings of such loops have in one of `blocks` blocks of a multiprocessor, where the
+/// latency of a load takes `bytesInFlight` to keep memory busy. With more on their way memory is
+/// slower (docs/rationale/Scheduling.md).
+inline int64_t getEnoughBytes(double bytesInFlight, int64_t blocks) {
+  constexpr double latencies = 5;
+  return int64_t(latencies * bytesInFlight) / std::max<int64_t>(blocks, 1);
+}
+
 /// True if what is fixed, counted as if all of it were alive at once, costs stages that are wanted:
 /// then it is counted by lifetimes.
 bool isCrowded(const RingNeed &need);
@@ -79,7 +97,7 @@ bool isCrowded(const RingNeed &need);
 /// As many stages as fit into what other users of shared memory leave, at most what is asked for.
 /// Where that is one for all, the first rings that fit have two. Rings outside of loops have one,
 /// or two in a persistent kernel where that leaves the others the useful stages, or costs them
-/// none.
+/// none. Loops that ask for no stages have no more than two beyond `enough`.
 RingStages chooseRingStages(const RingNeed &need);
 
 /// A loop whose operands the computing threads copy ahead, as far as the number of its slots

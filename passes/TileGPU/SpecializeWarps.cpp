@@ -18,6 +18,7 @@
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/Passes.h"
 #include "passes/Report/KernelRemark.h"
+#include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/IdleWarps.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/ProducerDigits.h"
@@ -25,10 +26,12 @@
 #include "passes/TileGPU/RingGroups.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/SharedPlan.h"
+#include "target/LoadLatency.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Pass/Pass.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUSPECIALIZEWARPS
@@ -301,6 +304,30 @@ private:
     });
   }
 
+  /// Bytes of rings more than which gain nothing: loops that memory bounds have no use for all
+  /// that fits.
+  int64_t chooseEnough(const RingNeed &need, int64_t blocks) {
+    for (Group &group : groups) {
+      TmaFetchOp fetch = group.fetches.front();
+      if (findOwner(group) != &group || !isInInnerLoop(fetch))
+        continue;
+      int64_t bits = 0;
+      auto add = [&](Value a, RankedTensorType sums) {
+        auto tile = dyn_cast<RankedTensorType>(a.getType());
+        auto memory = dyn_cast<MemDescType>(a.getType());
+        bits += sums.getNumElements() * (tile ? tile.getShape() : memory.getShape()).back() *
+                getElementBits(tile ? tile.getElementType() : memory.getElementType());
+      };
+      fetch->getParentOfType<LoopLikeOpInterface>()->walk([&](Operation *op) {
+        llvm::TypeSwitch<Operation *>(op).Case<WgmmaOp, MmaOp, FmaDotOp>(
+            [&](auto product) { add(product.getA(), product.getType()); });
+      });
+      if (!isBoundByMemory(bits, need.getStageBytes()))
+        return INT64_MAX;
+    }
+    return getEnoughBytes(getBytesInFlight(getCard(target)), blocks);
+  }
+
   /// The tensor cores' clocks for a block's products of 16-bit operands.
   static int64_t countClocks(Block &block) {
     constexpr int64_t perClock = 2048;
@@ -320,6 +347,7 @@ private:
     int64_t blocks = chooseBlocks(plan);
     RingNeed &need = plan.need;
     need.limit = getSharedLimit(limits, blocks);
+    need.enough = chooseEnough(need, blocks);
     // The sum takes all that stands beside the rings for alive at once, which is right for most
     // kernels. Where it costs stages, as of loops that each copy ahead before this one, lifetimes
     // decide.

@@ -8,6 +8,7 @@
 #include "passes/Analysis/CostModel/ExchangePlan.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/SharedPlan.h"
+#include "target/LoadLatency.h"
 #include "llvm/ADT/STLExtras.h"
 
 using namespace llvm;
@@ -437,6 +438,12 @@ private:
         need.requested = std::min(need.requested, ring.requested);
       }
     }
+    bool bound = all_of(rings, [&](const Ring &ring) {
+      return ring.loop < 0 ||
+             gpu::isBoundByMemory(shared.loops[ring.loop].productBits, need.getStageBytes());
+    });
+    if (bound) // passes know no other card than the target's
+      need.enough = gpu::getEnoughBytes(getBytesInFlight(getCard(*target.target)), getBlocks());
     return need;
   }
 
