@@ -12,7 +12,9 @@
 // `readers` is the product of the axes that do not move a fetch, and every loop around it must move
 // it, or trips would read it again. With at most `together` readers the bytes are on their way out.
 // Not so a tensor that takes no more than 0.6 of the cache: the next launch may find it there, as
-// the cost model expects.
+// the cost model expects. Nor one that is many times as large: it takes longest of all, and what
+// stays in the cache meanwhile, written before and still to be written out, slows it down
+// (docs/notes/Attention.md).
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/DotSelection.h"
@@ -128,8 +130,11 @@ private:
   /// The part of the cache that a tensor may take to be there when the next launch begins.
   static constexpr double kept = 0.6;
 
-  /// Whether the fetch's tensor takes more of the cache than `kept`; null where nothing says how
-  /// large it is.
+  /// A tensor of so many caches gains nothing.
+  static constexpr int64_t mostCaches = 3;
+
+  /// Whether the fetch's tensor takes more of the cache than `kept`, and no more than some caches;
+  /// null where nothing says how large it is.
   Value isLarge(TmaFetchOp fetch) {
     auto descriptor = fetch.getDescriptor().getDefiningOp<DescriptorOp>();
     if (!descriptor)
@@ -153,10 +158,13 @@ private:
     for (Value extent : tensor.getExtents())
       elements = builder.createOrFold<arith::MulIOp>(loc, elements, extent);
     int64_t bits = getElementBits(tensor.getType().getElementType());
-    Value most =
-        arith::ConstantIndexOp::create(builder, loc, int64_t(kept * double(cacheBytes)) * 8 / bits);
-    return large[param] =
-               builder.createOrFold<arith::CmpIOp>(loc, arith::CmpIPredicate::sgt, elements, most);
+    auto compare = [&](arith::CmpIPredicate predicate, int64_t bytes) {
+      return builder.createOrFold<arith::CmpIOp>(
+          loc, predicate, elements, arith::ConstantIndexOp::create(builder, loc, bytes * 8 / bits));
+    };
+    return large[param] = builder.createOrFold<arith::AndIOp>(
+               loc, compare(arith::CmpIPredicate::sgt, int64_t(kept * double(cacheBytes))),
+               compare(arith::CmpIPredicate::sle, mostCaches * cacheBytes));
   }
 
   /// The number of programs along `axis`.
