@@ -319,7 +319,8 @@ bool KernelVersions::addAligned(const ElaborateOptions &options, const Instance 
   if (!version)
     return true;
   Variant aligned = plain;
-  aligned.items = findRowDivisors(cast<KernelOp>(version));
+  aligned.items = findRowDivisors(cast<KernelOp>(version),
+                                  std::map(options.extents.begin(), options.extents.end()));
   if (aligned.items.empty())
     return true;
   for (const ArgItem &item : aligned.items)

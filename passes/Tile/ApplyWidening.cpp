@@ -186,7 +186,7 @@ void Widening::repeatOperands(Operation *op) {
       });
 }
 
-void Widening::apply() {
+bool Widening::apply() {
   rest = hasRest();
   // What is made on the way is wide already, and has no state.
   SmallVector<Operation *> ops;
@@ -224,7 +224,7 @@ void Widening::apply() {
   } else {
     widenGrid();
   }
-  proveAgain(ops);
+  return rest;
 }
 
 void Widening::widenGrid() {
@@ -258,10 +258,7 @@ void Widening::widenGrid() {
   kernel->setAttr(joinedProgramsName, builder.getDenseI64ArrayAttr(joined));
 }
 
-/// What was proven of short blocks is proven anew of long ones.
-void Widening::proveAgain(ArrayRef<Operation *> ops) {
-  if (!rest)
-    return;
+void Widening::proveAgain(KernelOp kernel) {
   DivisibilityAnalysis now(kernel);
   IndexBounds anew(kernel, now);
   auto prove = [&](auto access) {
@@ -271,7 +268,8 @@ void Widening::proveAgain(ArrayRef<Operation *> ops) {
         proven[d] = anew.isInBounds(access, d);
     access.setInBounds(proven);
   };
-  for (Operation *op : ops)
+  kernel.getBody().walk([&](Operation *op) {
     TypeSwitch<Operation *>(op).Case<LoadOp, StoreOp, InsideOp, GatherOp, ScatterOp, AtomicOp>(
         [&](auto access) { prove(access); });
+  });
 }

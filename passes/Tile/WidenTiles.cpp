@@ -81,13 +81,14 @@ static bool hasRoom(KernelOp kernel, const Move &move) {
   });
 }
 
-/// Widens in place; where it says why not, by as much as it could.
-static std::string widen(KernelOp kernel, const Move &move, int64_t factor) {
+/// Widens in place; where it says why not, by as much as it could. `unproven` becomes true where
+/// accesses are to be proven in bounds again.
+static std::string widen(KernelOp kernel, const Move &move, int64_t factor, bool &unproven) {
   for (unsigned number : move.numbers) {
     Widening widening(kernel, factor);
     if (std::string why = analyze(widening, kernel, move, number); !why.empty())
       return why;
-    widening.apply();
+    unproven |= widening.apply();
   }
   return "";
 }
@@ -154,6 +155,7 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
   double best = 0;
   std::string reason;
   KernelOp current = kernel;
+  bool unproven = false; // also of candidates that were not taken
   for (bool gains = true; gains;) {
     gains = false;
     KernelOp next;
@@ -162,7 +164,7 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
       KernelOp candidate;
       std::string why = "the tiles of its products are long enough";
       if (hasRoom(current, move))
-        why = widen(candidate = copy(current), move, 2);
+        why = widen(candidate = copy(current), move, 2, unproven);
       if (reason.empty())
         reason = why;
       cost::CostEstimate made;
@@ -197,6 +199,9 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
   current->setAttr(widenedName, UnitAttr::get(current.getContext()));
   if (cost::CostEstimate made = estimate(current); made.valid)
     current->setAttr(plannedBytesName, Builder(current).getI64IntegerAttr(made.sharedBytes));
+  // No estimate asks for it, so that it is done of what is taken alone.
+  if (unproven)
+    Widening::proveAgain(current);
   kernel.erase(); // `current` stands in its place, under its name
 }
 
@@ -218,13 +223,17 @@ struct TileGPUWidenTiles : tile::impl::TileGPUWidenTilesBase<TileGPUWidenTiles> 
         choose(kernel, limits);
         continue;
       }
+      bool unproven = false;
       for (auto [axis, factor] : llvm::enumerate(programs))
         if (factor > 1 && axis < kernel.getNumAxes())
-          if (std::string why = widen(kernel, {false, {unsigned(axis)}}, factor); !why.empty())
+          if (std::string why = widen(kernel, {false, {unsigned(axis)}}, factor, unproven);
+              !why.empty())
             declined(kernel) << why;
       for (unsigned i = 0; trips > 1 && i < getLoops(kernel).size(); ++i)
-        if (std::string why = widen(kernel, {true, {i}}, trips); !why.empty())
+        if (std::string why = widen(kernel, {true, {i}}, trips, unproven); !why.empty())
           declined(getLoops(kernel)[i]) << why;
+      if (unproven)
+        Widening::proveAgain(kernel);
     }
   }
 };

@@ -56,8 +56,11 @@ public:
   std::string analyzePrograms(unsigned axis);
   /// Each trip of the loop does what `factor` of its trips do. Empty, or why it cannot.
   std::string analyzeTrips(mlir::scf::ForOp loop);
-  /// Rewrites the kernel. The analysis that was made last has found no reason against it.
-  void apply();
+  /// Rewrites the kernel. The analysis that was made last has found no reason against it. True if
+  /// accesses are no longer known to be in bounds: proveAgain, when the kernel is kept.
+  bool apply();
+  /// What was proven of short blocks is proven anew of long ones.
+  static void proveAgain(KernelOp kernel);
 
 private:
   /// What an operation asks of its operands and makes of them.
@@ -108,7 +111,6 @@ private:
   mlir::RankedTensorType widen(mlir::Type type, int64_t dim) const;
   void repeatOperands(mlir::Operation *op);
   void widenGrid();
-  void proveAgain(llvm::ArrayRef<mlir::Operation *> ops);
 
   KernelOp kernel;
   int64_t factor;

@@ -82,6 +82,9 @@ int64_t getBlocksOfCluster(Operation *op) {
 
 /// The address of `base` + offset + slot * stride, an i32.
 /// Bytes: an mbarrier takes 8.
+/// Of an mbarrier.
+constexpr int64_t barrierBytes = 8;
+
 Value addressOf(OpBuilder &b, Location loc, Value base, int64_t offset, Value slot,
                 int64_t stride) {
   Value address =
@@ -222,16 +225,19 @@ struct LowerRing : OpConversionPattern<RingOp> {
     // cluster) shows the barriers to all others and to the copy engine.
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(first.thenBlock());
+    // One statement for all barriers, with one address.
+    std::string text;
+    llvm::raw_string_ostream out(text);
     for (int64_t stage = 0; stage < stages; ++stage) {
       auto init = [&](int64_t barriers, int64_t count) {
-        Value address = addressOf(rewriter, loc, parts[Address], barriers,
-                                  constantI32(rewriter, loc, stage), 8);
-        inlinePTX(rewriter, loc, {}, {address, constantI32(rewriter, loc, count)},
-                  "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}");
+        out << (text.empty() ? "" : " ") << "mbarrier.init.shared::cta.b64 [$0+"
+            << barriers + stage * barrierBytes << "], " << count << ";";
       };
       init(layout.getFullBarriers(), producers);
       init(layout.getEmptyBarriers(), consumers);
     }
+    inlinePTX(rewriter, loc, {}, {sharedAddress(rewriter, loc, parts[Address])}, text,
+              "r,~{memory}");
     rewriter.replaceOpWithMultiple(op, ArrayRef<SmallVector<Value>>{parts});
     return success();
   }

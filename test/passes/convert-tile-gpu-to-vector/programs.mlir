@@ -8,8 +8,9 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: func.func @taken
 // CHECK-SAME: %[[N:[a-z0-9]+]]: index, %[[COUNT:[a-z0-9]+]]: !llvm.ptr<1>)
 // CHECK-SAME: tile_gpu.scratch_argument = 1 : i64, tile_gpu.scratch_bytes = 8 : i64
-// CHECK: "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c1_i32{{[_0-9]*}} :
-// CHECK: "mbarrier.init.shared::cta.b64 [$0], $1;", "r,r,~{memory}" %{{.*}}, %c8_i32{{[_0-9]*}} :
+// All barriers of a ring are made by one statement.
+// CHECK: "mbarrier.init.shared::cta.b64 [$0+{{[0-9]+}}], 1; mbarrier.init.shared::cta.b64 [$0+{{[0-9]+}}], 8;{{[^"]*}}", "r,~{memory}" %{{[0-9]+}} :
+// CHECK-NOT: mbarrier.init
 // CHECK: scf.if
 // CHECK:   mbarrier.try_wait.parity
 // CHECK:   nvvm.bar.warp.sync
