@@ -166,14 +166,19 @@ void copyPieces(OpBuilder &builder, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &a
   SharedAddresses addresses(builder, loc, memory, places.getThreadImages());
   llvm::SmallDenseSet<uint32_t> seen; // registers may repeat an earlier one's element
   SmallVector<RaggedPiece> pieces;
-  SmallVector<Value> targets;
+  SmallVector<SharedPlace> targets;
+  llvm::SmallDenseMap<Value, Value> integers; // of pointers; looked up only
   unsigned first = 0;
   for (unsigned reg = 0; reg < access.getTileLayout().getNumRegisters(); reg += wide) {
     if (!seen.insert(places.getOffset(reg)).second)
       continue;
     // What is loaded must not be read where nothing is copied.
     addRaggedPiece(pieces, first, access, fastest, reg, byRegisters ? when : Value());
-    targets.push_back(sharedAddress(builder, loc, addresses.get(places.getOffset(reg))));
+    auto [pointer, added] = addresses.split(places.getOffset(reg));
+    Value &address = integers[pointer];
+    if (!address)
+      address = sharedAddress(builder, loc, pointer);
+    targets.push_back({address, added});
   }
   copyRagged(builder, loc, pieces, how, targets, copy);
 }
@@ -209,11 +214,11 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     bool fills = isInFill(op);
     unsigned proven = std::min(getVectorWidth(op), count),
              wide = std::min(getVectorWidth(op, vectorIfName), count);
-    // Narrow ways are most of a kernel's code: LLVM sees one statement for several pieces. The
+    // Copies are most of a kernel's code: LLVM sees one statement for several pieces. The
     // producer's warps have too few registers for that.
     bool joins = !own && !mask && !fills && hasPieces(access, *places, op, wide);
     auto copyAll = [&](unsigned width) {
-      if (joins && width < wide)
+      if (joins)
         return copyPieces(rewriter, op, access, *places, adaptor.getMemory().front(), wide, width,
                           when);
       auto makeAddresses = [&] {
@@ -274,9 +279,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
                          ? std::max(1u, leastPiece / elementBytes)
                          : wide;
     bool shares = joins && canShareOperands(count / wide);
-    for (unsigned width = wide; width > proven && width >= least; width /= 2) {
-      if (shares && width < wide)
-        break;
+    for (unsigned width = shares ? 0 : wide; width > proven && width >= least; width /= 2) {
       Value condition = access.canVectorize(width, getVectorWidth(op, fastestName));
       auto branch = scf::IfOp::create(rewriter, loc, condition, /*withElseRegion=*/true);
       rewriter.setInsertionPointToStart(branch.thenBlock());
@@ -285,7 +288,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     }
     if (shares && proven < wide) {
       SmallVector<unsigned> widths;
-      for (unsigned width = wide / 2; width > proven && width >= least; width /= 2)
+      for (unsigned width = wide; width > proven && width >= least; width /= 2)
         widths.push_back(width);
       widths.push_back(proven);
       copyPieces(rewriter, op, access, *places, adaptor.getMemory().front(), wide, widths, when);

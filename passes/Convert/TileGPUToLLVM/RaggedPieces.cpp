@@ -509,9 +509,9 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
 //===--- Copies to shared memory ------------------------------------------===//
 
 /// Words of each piece to shared memory.
-static void storeWords(OpBuilder &builder, Location loc, ArrayRef<Value> words, Value target,
-                       Value when) {
-  SmallVector<Value> operands{target};
+static void storeWords(OpBuilder &builder, Location loc, ArrayRef<Value> words,
+                       const SharedPlace &target, Value when) {
+  SmallVector<Value> operands{target.address};
   std::string constraints = "r", guard;
   for (Value word : words) {
     operands.push_back(word);
@@ -523,15 +523,15 @@ static void storeWords(OpBuilder &builder, Location loc, ArrayRef<Value> words, 
     guard = name("@$", operands.size() - 1) + " ";
   }
   inlinePTX(builder, loc, {}, operands,
-            guard + name("st.shared.v", words.size()) + ".b32 [$0], " + list("$", 1, words.size()) +
-                ";",
+            guard + name("st.shared.v", words.size()) + name(".b32 [$0+", target.added) + "], " +
+                list("$", 1, words.size()) + ";",
             constraints + ",~{memory}");
 }
 
 bool tile::gpu::canShareOperands(size_t pieces) { return pieces <= mostPieces; }
 
 void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiece> pieces,
-                           const RaggedAccess &access, ArrayRef<Value> targets,
+                           const RaggedAccess &access, ArrayRef<SharedPlace> targets,
                            const RaggedCopy &copy) {
   if (copy.ways.size() == 1 && !copy.ways[0].bytes) {
     // All loads before all stores, so that their latencies overlap.
@@ -551,13 +551,19 @@ void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiec
   Statement text(access.bits, access.words, 0);
   std::string guard = copy.when ? "@" + text.take(copy.when, "b") + " " : "",
               policy = copy.policy ? ", " + text.take(copy.policy, "l") : "";
-  SmallVector<std::string> places;
+  llvm::SmallDenseMap<Value, std::string> addresses; // looked up only
   SmallVector<unsigned> lines;
   for (unsigned p = 0; p < pieces.size(); ++p) {
     text.begin(pieces, p);
     lines.push_back(text.lines - 1);
-    places.push_back(text.take(targets[p], "r"));
+    std::string &address = addresses[targets[p].address];
+    if (address.empty())
+      address = text.take(targets[p].address, "r");
   }
+  auto place = [&](unsigned piece, unsigned at) {
+    const SharedPlace &target = targets[piece];
+    return "[" + addresses.lookup(target.address) + name("+", target.added + at) + "], ";
+  };
   auto copyBytes = [&](const RaggedWay &way) {
     for (unsigned p = 0; p < pieces.size(); ++p)
       for (unsigned at = 0; at < 4 * access.words; at += way.bytes) {
@@ -568,8 +574,8 @@ void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiec
                        name("; selp.b32 z, ", way.bytes) + ", 0, q; ";
           size = ", z";
         }
-        text.body += guard + way.instruction + " [" + places[p] + name("+", at) + "], " +
-                     text.place(lines[p], distance) + name(", ", way.bytes) + size + policy + "; ";
+        text.body += guard + way.instruction + " " + place(p, at) + text.place(lines[p], distance) +
+                     name(", ", way.bytes) + size + policy + "; ";
       }
   };
   // Windows are a quarter of the loads of single elements, and each of them is whole sectors.
@@ -583,7 +589,7 @@ void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiec
     if (access.inside)
       text.body += "LOADED: ";
     for (unsigned p = 0; p < pieces.size(); ++p)
-      text.body += guard + name("st.shared.v", access.words) + ".b32 [" + places[p] + "], " +
+      text.body += guard + name("st.shared.v", access.words) + ".b32 " + place(p, 0) +
                    list("x", p * access.words, access.words) + "; ";
   };
   text.head += ".reg .b32 z, x<" + std::to_string(pieces.size() * access.words) + ">; ";

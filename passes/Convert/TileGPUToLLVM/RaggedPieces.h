@@ -71,9 +71,15 @@ llvm::SmallVector<mlir::Value> loadWrapped(mlir::OpBuilder &builder, mlir::Locat
 void storeRagged(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<RaggedPiece> pieces,
                  const RaggedAccess &access, llvm::ArrayRef<mlir::Value> values);
 
+/// A place in shared memory: a 32-bit address that several places share, and what is added to it.
+struct SharedPlace {
+  mlir::Value address;
+  unsigned added = 0;
+};
+
 /// One way of copying pieces to shared memory.
 struct RaggedWay {
-  unsigned bytes = 0;      ///< that one instruction copies: 4 or 8; 0: elements go by registers
+  unsigned bytes = 0;      ///< that one instruction copies: 4 to 16; 0: elements go by registers
   std::string instruction; ///< up to the addresses
   mlir::Value fits;        ///< i1: whether it can be taken; null: always
 };
@@ -91,11 +97,11 @@ struct RaggedCopy {
 /// threads have 16 pieces spilled twice as much, and took 1.3 of its time on an H100).
 bool canShareOperands(size_t pieces);
 
-/// Copies the pieces to `targets`, 32-bit addresses in shared memory at multiples of a piece's
-/// bytes. What does not exist is 0 there. All ways are one statement, whose operands they share.
-/// Where elements go by registers, nothing may exist where nothing is copied.
+/// Copies the pieces to `targets`, at multiples of a piece's bytes. What does not exist is 0 there.
+/// All ways are one statement, whose operands they share. Where elements go by registers, nothing
+/// may exist where nothing is copied.
 void copyRagged(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<RaggedPiece> pieces,
-                const RaggedAccess &access, llvm::ArrayRef<mlir::Value> targets,
+                const RaggedAccess &access, llvm::ArrayRef<SharedPlace> targets,
                 const RaggedCopy &copy);
 
 /// Adds the piece that begins with register `reg` of a GlobalAccess along dimension `fastest`;

@@ -116,7 +116,7 @@ SharedAddresses::SharedAddresses(OpBuilder &builder, Location loc, Value base,
     mask |= image;
 }
 
-Value SharedAddresses::get(uint32_t offset) {
+std::pair<Value, uint32_t> SharedAddresses::split(uint32_t offset) {
   offset ^= constant;
   // The XORed part first, the rest as a constant that the access can hold.
   // Split by bits and not by size: bits of the offset that `mask` has must be XORed, as the sum
@@ -129,6 +129,11 @@ Value SharedAddresses::get(uint32_t offset) {
     pointer = LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), base,
                                   ArrayRef<LLVM::GEPArg>{index});
   }
+  return {pointer, added};
+}
+
+Value SharedAddresses::get(uint32_t offset) {
+  auto [pointer, added] = split(offset);
   if (!added)
     return pointer;
   return LLVM::GEPOp::create(builder, loc, base.getType(), builder.getI8Type(), pointer,

@@ -45,6 +45,8 @@ public:
 
   /// The address at `offset`, which is a register's.
   mlir::Value get(uint32_t offset);
+  /// The same in two parts: a pointer that several offsets share, and what is to be added to it.
+  std::pair<mlir::Value, uint32_t> split(uint32_t offset);
 
 private:
   mlir::OpBuilder &builder;
