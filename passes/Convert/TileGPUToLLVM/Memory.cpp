@@ -404,8 +404,10 @@ template <typename Op> struct LowerStore : OpConversionPattern<Op> {
     auto storePieces = [&] {
       unsigned bits = cast<VectorType>(stored.getType()).getElementTypeBitWidth(),
                words = wide * bits / 32, first = 0;
-      Value packed = vector::BitCastOp::create(
-          rewriter, loc, VectorType::get(count * bits / 32, rewriter.getI32Type()), stored);
+      Value packed = stored;
+      if (!cast<VectorType>(stored.getType()).getElementType().isF32())
+        packed = vector::BitCastOp::create(
+            rewriter, loc, VectorType::get(count * bits / 32, rewriter.getI32Type()), stored);
       SmallVector<RaggedPiece> pieces;
       SmallVector<Value> values;
       for (unsigned r = 0; r < count; r += wide) {

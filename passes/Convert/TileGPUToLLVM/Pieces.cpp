@@ -23,12 +23,13 @@ Type tile::gpu::getStoredType(Type element) {
 }
 
 /// How inline PTX sees a piece of `bytes` bytes: words of b32, or one b16, or one byte in a b16.
-static void describePiece(OpBuilder &builder, unsigned bytes, Type &word, unsigned &count,
-                          const char *&constraint, std::string &ptx) {
+/// Elements of f32 are words as they are, so that LLVM has no casts of each.
+static void describePiece(OpBuilder &builder, unsigned bytes, Type element, Type &word,
+                          unsigned &count, const char *&constraint, std::string &ptx) {
   if (bytes >= 4) {
-    word = builder.getI32Type();
+    word = element.isF32() ? element : builder.getI32Type();
     count = bytes / 4;
-    constraint = "r";
+    constraint = element.isF32() ? "f" : "r";
     ptx = count == 1 ? "b32" : count == 2 ? "v2.b32" : "v4.b32";
     return;
   }
@@ -36,6 +37,11 @@ static void describePiece(OpBuilder &builder, unsigned bytes, Type &word, unsign
   count = 1;
   constraint = "h";
   ptx = bytes == 2 ? "b16" : "u8";
+}
+
+/// The vector's bits as elements of another type, if it is another.
+static Value asVector(OpBuilder &builder, Location loc, VectorType type, Value vector) {
+  return vector.getType() == type ? vector : vector::BitCastOp::create(builder, loc, type, vector);
 }
 
 /// `{$0, $1}` for registers first .. first+count-1, or `$0` alone.
@@ -76,7 +82,7 @@ Value tile::gpu::loadPiece(OpBuilder &builder, Location loc, VectorType type, Va
   unsigned count;
   const char *constraint;
   std::string ptx;
-  describePiece(builder, bytes, word, count, constraint, ptx);
+  describePiece(builder, bytes, type.getElementType(), word, count, constraint, ptx);
   std::string code, constraints;
   for (unsigned i = 0; i < count; ++i) {
     // Outputs are written before the address is read; they cannot share a register, since one has
@@ -129,7 +135,7 @@ Value tile::gpu::loadPiece(OpBuilder &builder, Location loc, VectorType type, Va
       elements.push_back(LLVM::ExtractValueOp::create(builder, loc, loaded, i));
     packed = vector::FromElementsOp::create(builder, loc, wordsType, elements);
   }
-  return vector::BitCastOp::create(builder, loc, type, packed);
+  return asVector(builder, loc, type, packed);
 }
 
 void tile::gpu::storePiece(OpBuilder &builder, Location loc, Value value, Value pointer,
@@ -140,7 +146,7 @@ void tile::gpu::storePiece(OpBuilder &builder, Location loc, Value value, Value 
   unsigned count;
   const char *constraint;
   std::string ptx;
-  describePiece(builder, bytes, word, count, constraint, ptx);
+  describePiece(builder, bytes, type.getElementType(), word, count, constraint, ptx);
   SmallVector<Value> operands;
   std::string constraints;
   if (bytes == 1) {
@@ -148,7 +154,7 @@ void tile::gpu::storePiece(OpBuilder &builder, Location loc, Value value, Value 
     operands.push_back(arith::ExtUIOp::create(builder, loc, word, byte));
     constraints = "h,";
   } else {
-    Value packed = vector::BitCastOp::create(builder, loc, VectorType::get(count, word), value);
+    Value packed = asVector(builder, loc, VectorType::get(count, word), value);
     for (unsigned i = 0; i < count; ++i) {
       operands.push_back(
           vector::ExtractOp::create(builder, loc, packed, ArrayRef<int64_t>{int64_t(i)}));

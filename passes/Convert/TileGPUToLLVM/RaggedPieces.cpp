@@ -492,8 +492,10 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
   for (unsigned p = 0; p < pieces.size(); ++p) {
     text.begin(pieces, p);
     lines.push_back(text.lines - 1);
-    for (unsigned w = 0; w < access.words; ++w)
-      words[p].push_back(text.take(values[p * access.words + w], "r"));
+    for (unsigned w = 0; w < access.words; ++w) {
+      Value word = values[p * access.words + w];
+      words[p].push_back(text.take(word, word.getType().isF32() ? "f" : "r"));
+    }
   }
   text.body += text.late;
   for (unsigned p = 0; p < pieces.size(); ++p) {
