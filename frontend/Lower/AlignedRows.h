@@ -12,8 +12,8 @@ namespace tile {
 
 /// Divisors of named dimensions and strides under which the rows of all tensors that loops of
 /// `kernel` load operands of products from begin at multiples of 16 bytes. Empty where contracts
-/// say so already, where no product stands in a loop that lasts, or where no divisor of a name would
-/// do. `extents` are those that the kernel is compiled for; of others their `opt` is expected.
+/// say so already, where no product stands in a loop that lasts, or where no divisor of a name
+/// would do. `extents` are those that the kernel is compiled for; of others `opt` is expected.
 std::vector<ArgItem> findRowDivisors(KernelOp kernel,
                                      const std::map<std::string, int64_t> &extents);
 
