@@ -66,8 +66,8 @@ llvm::SmallVector<mlir::Value> loadWrapped(mlir::OpBuilder &builder, mlir::Locat
                                            const WrappedPiece &piece, const RaggedAccess &access,
                                            mlir::Value fill, bool readOnly);
 
-/// Stores the elements that exist; `values` are the words of all pieces, i32 or f32. By windows, all
-/// lanes of a warp get here together.
+/// Stores the elements that exist; `values` are the words of all pieces, i32 or f32. By windows,
+/// all lanes of a warp get here together.
 void storeRagged(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<RaggedPiece> pieces,
                  const RaggedAccess &access, llvm::ArrayRef<mlir::Value> values);
 
