@@ -26,8 +26,8 @@ namespace {
 
 class RowDivisors {
 public:
-  RowDivisors(KernelOp kernel, const std::map<std::string, int64_t> &extents)
-      : kernel(kernel), extents(extents) {}
+  RowDivisors(KernelOp kernel, const std::map<std::string, int64_t> &extents, bool choosesTiles)
+      : kernel(kernel), extents(extents), choosesTiles(choosesTiles) {}
 
   std::vector<ArgItem> run();
 
@@ -42,6 +42,7 @@ private:
 
   KernelOp kernel;
   const std::map<std::string, int64_t> &extents;
+  bool choosesTiles;
   llvm::SetVector<LoadOp> loads;
   llvm::SmallDenseSet<Value> seen;
   /// By name, in the order in which they are found.
@@ -76,11 +77,12 @@ std::optional<int64_t> RowDivisors::getExpected(Value bound) {
 /// Whether the product's loop is expected to end before a ring of slots has been filled again.
 /// Then nothing is fetched beside a product that the launch's own loads would not bring as early,
 /// and barriers, a warp that fetches and the wait for it are for nothing: on an H100 products of 64
-/// terms by mma.sync took 1.2 to 1.26 of the time, of 128 1.06, of 256 1.0, of 1024 0.81.
+/// terms by mma.sync took 1.2 to 1.26 of the time, of 128 1.06, of 256 1.0, of 1024 0.81. Not where
+/// each version has tiles of its own: those for TMA took 0.64 to 0.97 of the others' time.
 bool RowDivisors::isOver(DotOp dot) {
   constexpr int64_t slots = 4;
   auto loop = dot->getParentOfType<scf::ForOp>();
-  if (!loop || loop->getParentOfType<LoopLikeOpInterface>() || isLong(dot))
+  if (choosesTiles || !loop || loop->getParentOfType<LoopLikeOpInterface>() || isLong(dot))
     return false;
   std::optional<int64_t> from = getExpected(loop.getLowerBound()),
                          to = getExpected(loop.getUpperBound()), step = getExpected(loop.getStep());
@@ -215,6 +217,7 @@ std::vector<ArgItem> RowDivisors::run() {
 }
 
 std::vector<ArgItem> tile::findRowDivisors(KernelOp kernel,
-                                           const std::map<std::string, int64_t> &extents) {
-  return RowDivisors(kernel, extents).run();
+                                           const std::map<std::string, int64_t> &extents,
+                                           bool choosesTiles) {
+  return RowDivisors(kernel, extents, choosesTiles).run();
 }

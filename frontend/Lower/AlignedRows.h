@@ -14,8 +14,9 @@ namespace tile {
 /// `kernel` load operands of products from begin at multiples of 16 bytes. Empty where contracts
 /// say so already, where no product stands in a loop that lasts, or where no divisor of a name
 /// would do. `extents` are those that the kernel is compiled for; of others `opt` is expected.
-std::vector<ArgItem> findRowDivisors(KernelOp kernel,
-                                     const std::map<std::string, int64_t> &extents);
+/// Any loop will do where the version's tiles are chosen for it.
+std::vector<ArgItem> findRowDivisors(KernelOp kernel, const std::map<std::string, int64_t> &extents,
+                                     bool choosesTiles);
 
 } // namespace tile
 

@@ -320,7 +320,8 @@ bool KernelVersions::addAligned(const ElaborateOptions &options, const Instance 
     return true;
   Variant aligned = plain;
   aligned.items = findRowDivisors(cast<KernelOp>(version),
-                                  std::map(options.extents.begin(), options.extents.end()));
+                                  std::map(options.extents.begin(), options.extents.end()),
+                                  kernel.clause<ast::TuneClause>() != nullptr);
   if (aligned.items.empty())
     return true;
   for (const ArgItem &item : aligned.items)

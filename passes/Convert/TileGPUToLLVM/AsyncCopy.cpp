@@ -214,11 +214,11 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
     bool fills = isInFill(op);
     unsigned proven = std::min(getVectorWidth(op), count),
              wide = std::min(getVectorWidth(op, vectorIfName), count);
-    // Copies are most of a kernel's code: LLVM sees one statement for several pieces. The
-    // producer's warps have too few registers for that.
+    // Narrow ways are most of a kernel's code: LLVM sees one statement for several pieces, and of
+    // few pieces one for all ways. The producer's warps have too few registers for that.
     bool joins = !own && !mask && !fills && hasPieces(access, *places, op, wide);
     auto copyAll = [&](unsigned width) {
-      if (joins)
+      if (joins && width < wide)
         return copyPieces(rewriter, op, access, *places, adaptor.getMemory().front(), wide, width,
                           when);
       auto makeAddresses = [&] {
