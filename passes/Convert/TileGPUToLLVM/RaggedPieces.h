@@ -95,7 +95,7 @@ struct RaggedCopy {
 /// Whether several ways of copying so many pieces may be one statement: of more, addresses and
 /// numbers of elements of all would wait in registers for the statements before (a product whose
 /// threads have 16 pieces spilled twice as much, and took 1.3 of its time on an H100). The widest
-/// way of 8 pieces alone, as statements of 4, took 1.07: ptxas chose other numbers of registers.
+/// way of 8 pieces alone, as statements of 4, took 1.07: ptxas chose fewer registers.
 bool canShareOperands(size_t pieces);
 
 /// Copies the pieces to `targets`, at multiples of a piece's bytes. What does not exist is 0 there.
