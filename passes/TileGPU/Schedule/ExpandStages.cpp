@@ -32,6 +32,10 @@ public:
   Expander(Staging &staging, LoopSchedule &schedule, int64_t &rings)
       : s(staging), schedule(schedule), under(schedule.words.scaleUnder), loop(staging.loop),
         builder(loop), rings(rings) {
+    // Constants serve both stages, and go nowhere from trip to trip.
+    for (Operation &op : llvm::make_early_inc_range(*loop.getBody()))
+      if (op.hasTrait<OpTrait::ConstantLike>())
+        op.moveBefore(loop);
     for (StagedProduct &each : s.staged)
       kept.insert(each.product.getA());
     for (StagedProduct &each : s.staged)
@@ -58,20 +62,23 @@ public:
   }
 
 private:
-  /// The scalars of the loop that the fetch of a staged product's b uses: its coordinates, the
-  /// first row that is cleared, and where it is filled from.
+  /// The scalars of the loop that the fetch of a staged product's b uses: its coordinates, whether
+  /// it copies, the first row that is cleared, and whether and where it is filled from.
   void keepNumbers(StagedProduct &each) {
     SmallVector<Value> used(each.fetch.getCoordinates());
     for (Operation *op : each.path) {
       if (auto clear = dyn_cast<ClearFromOp>(op))
         used.push_back(clear.getLimit());
+      if (auto branch = dyn_cast<scf::IfOp>(op))
+        used.push_back(branch.getCondition());
       op->walk([&](AsyncCopyOp copy) {
         llvm::copy_if(copy->getOperands(), std::back_inserter(used),
                       [&](Value operand) { return operand != copy.getMemory(); });
       });
     }
-    if (Value once = each.fetch.getOnce())
-      used.push_back(once);
+    for (Value condition : {each.fetch.getOnce(), each.fetch.getWhen()})
+      if (condition)
+        used.push_back(condition);
     for (Value number : used)
       if (!loop.isDefinedOutsideOfLoop(number))
         kept.insert(number);
