@@ -2,8 +2,8 @@
 """What the cost model expects of a block against what is compiled: stages of loads that run ahead,
 bytes of shared memory, and registers of a thread, over examples and configurations.
 
-plans.py [--build BUILD] [--target sm_90a,sm_80] [--configurations N] [--registers] [--json FILE]
-         [EXAMPLE or FILE.tile ...]
+plans.py [--build BUILD] [--target sm_90a,sm_80] [--configurations N] [--with ATTRIBUTES]
+         [--registers] [--json FILE] [EXAMPLE or FILE.tile ...]
 
 Needs no GPU; registers need ptxas, which takes most of the time. They are those of a thread that
 computes: what setmaxnreg gives it, else what ptxas does. Configurations are attributes beside what
@@ -124,6 +124,8 @@ def main():
     parser.add_argument("--build", default=os.path.join(ROOT, "build"))
     parser.add_argument("--target", default="sm_90a,sm_80")
     parser.add_argument("--configurations", type=int, default=20)
+    parser.add_argument("--with", action="append", dest="attributes", metavar="ATTRIBUTES",
+                        help="these instead, as warps=8,occupancy=2; repeatable")  # fmt: skip
     parser.add_argument("--registers", action="store_true", help="assemble, and compare these too")
     parser.add_argument("--all", action="store_true", help="list what differs in anything")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -137,7 +139,8 @@ def main():
     )  # fmt: skip
     jobs = [(tilec, example, target, attributes) for example in examples
             for target in options.target.split(",")
-            for attributes in configurations(options.configurations)]  # fmt: skip
+            for attributes in options.attributes or configurations(options.configurations)
+            ]  # fmt: skip
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         rows = [
             row
