@@ -422,7 +422,7 @@ TEST_F(CostModel, PartsOfALoopAroundAnotherShareItsSums) {
   cost::CostEstimate one = estimate(product, {{"SPLIT", "8"}, {"warps", "8"}},
                                     {{"M", 512}, {"N", 512}, {"K", 64 * 64}}),
                      two = estimate(places, {{"SPLIT", "8"}, {"warps", "8"}},
-                                    {{"R", 64}, {"M", 512}, {"N", 512}, {"K", 64}});
+                                    {{"R", 32}, {"M", 512}, {"N", 512}, {"K", 128}});
   ASSERT_TRUE(one.valid && two.valid) << one.reason << two.reason;
   EXPECT_GT(two.milliseconds, 0.9 * one.milliseconds);
 }
