@@ -22,13 +22,19 @@ using namespace mlir;
 using namespace tile;
 using namespace tile::gpu;
 
-/// cp.async up to its addresses.
+/// cp.async up to its addresses, with a policy of the second-level cache if it `keeps`.
 /// 16 bytes go past the first-level cache, which has nothing to gain from what is read once.
-static std::string getCopyInstruction(unsigned bytes, std::optional<StringRef> cache) {
+static std::string getCopyInstruction(unsigned bytes, bool keeps) {
   return std::string("cp.async.") + (bytes == 16 ? "cg" : "ca") + ".shared.global" +
-         (cache == StringRef("keep") ? ".L2::cache_hint"
-          : bytes == 16              ? ".L2::128B"
-                                     : "");
+         (keeps         ? ".L2::cache_hint"
+          : bytes == 16 ? ".L2::128B"
+                        : "");
+}
+
+/// Whether a copy has the policy that `cache:` asks for. One that may have to write zeros has none:
+/// ptxas 13.0 makes an instruction of it that an H100 and an H200 refuse as illegal.
+static bool mayKeep(std::optional<StringRef> cache, bool exists) {
+  return cache == StringRef("keep") && exists;
 }
 
 void tile::gpu::copyPiece(OpBuilder &builder, Location loc, Value target, Value source,
@@ -41,8 +47,8 @@ void tile::gpu::copyPiece(OpBuilder &builder, Location loc, Value target, Value 
     constraints += std::string(",") + constraint;
     return "$" + std::to_string(operands.size() - 1);
   };
-  bool keeps = cache == StringRef("keep");
-  std::string code = getCopyInstruction(bytes, cache) + " [$0], [$1], " + std::to_string(bytes);
+  bool keeps = mayKeep(cache, !exists);
+  std::string code = getCopyInstruction(bytes, keeps) + " [$0], [$1], " + std::to_string(bytes);
   if (exists) {
     Value size = arith::SelectOp::create(builder, loc, exists, constantI32(builder, loc, bytes),
                                          constantI32(builder, loc, 0));
@@ -147,6 +153,7 @@ void copyPieces(OpBuilder &builder, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &a
   RaggedCopy copy;
   copy.when = when;
   copy.exist = !access.exists(0);
+  bool keeps = mayKeep(op.getCache(), copy.exist);
   for (unsigned width : widths) {
     RaggedWay way;
     if (width != widths.back())
@@ -154,14 +161,14 @@ void copyPieces(OpBuilder &builder, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &a
     unsigned bytes = width * how.bits / 8;
     if (bytes >= leastPiece) {
       way.bytes = bytes;
-      way.instruction = getCopyInstruction(bytes, op.getCache());
+      way.instruction = getCopyInstruction(bytes, keeps);
     }
     copy.ways.push_back(way);
   }
   bool byRegisters = !copy.ways.back().bytes;
   if (byRegisters && op->hasAttr(windowsName))
     how.inside = access.canLoadWindows(fastest, wide * how.bits / 8);
-  if (copy.ways.front().bytes && op.getCache() == StringRef("keep"))
+  if (copy.ways.front().bytes && keeps)
     copy.policy = createCachePolicy(builder, loc, *op.getCache());
   SharedAddresses addresses(builder, loc, memory, places.getThreadImages());
   llvm::SmallDenseSet<uint32_t> seen; // registers may repeat an earlier one's element
