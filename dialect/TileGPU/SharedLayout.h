@@ -92,6 +92,9 @@ struct LaneSwap {
 /// save.
 std::optional<LaneSwap> findLaneSwap(const LinearLayout &layout, const SharedLayout &shared);
 
+/// A row of the 8x8 matrices that ldmatrix and stmatrix move.
+constexpr unsigned matrixRowBytes = 16;
+
 /// How one ldmatrix instruction after the other fills the registers of a layout, or stmatrix stores
 /// them.
 struct MatrixLoads {

@@ -189,26 +189,51 @@ std::optional<ConversionRounds> getConversionRounds(const LinearLayout &source,
   return result;
 }
 
+namespace {
+/// How one side of a conversion moves a thread's elements.
+struct ScratchSide {
+  unsigned accesses, bytes; ///< instructions, and what stays together in one
+  bool byMatrices;
+};
+} // namespace
+
+static ScratchSide getScratchSide(const LinearLayout &layout, const SharedLayout &scratch,
+                                  bool hasMatrices) {
+  if (hasMatrices)
+    if (std::optional<MatrixLoads> plan = getMatrixLoads(layout, scratch))
+      return {unsigned(plan->loads.size()), matrixRowBytes, true};
+  unsigned size = SharedAccess(layout, scratch).getVectorSize();
+  return {layout.getNumRegisters() / size, size * scratch.getElementBytes(), false};
+}
+
 /// Each dimension is tried as the fastest: accesses of both sides are counted as instructions of a
-/// thread.
-SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target,
-                                  Type elementType) {
+/// thread. Matrices want rows of 16 bytes whole; where the other side takes less, chunks that are
+/// no larger than what it takes have fewer conflicts.
+ConversionScratch getConversionScratch(const LinearLayout &source, const LinearLayout &target,
+                                       Type elementType, const GPUTarget *gpu) {
+  bool storesMatrices = gpu && gpu->has(Feature::StoreMatrix),
+       loadsMatrices = gpu && gpu->has(Feature::LoadMatrix);
   // The fastest dimension is that which makes for the fewest accesses.
-  unsigned elementBytes = getSharedElementBytes(elementType), best = 0, granule = elementBytes,
-           fewest = ~0u;
+  unsigned elementBytes = getSharedElementBytes(elementType), fewest = ~0u;
+  ConversionScratch best{SharedLayout::scratch(source.getShape(), 0, elementBytes, elementBytes)};
   for (unsigned dim = source.getRank(); dim-- > 0;) {
-    SharedLayout trial = SharedLayout::scratch(source.getShape(), dim, elementBytes, 16);
-    unsigned store = SharedAccess(source, trial).getVectorSize(),
-             load = SharedAccess(target, trial).getVectorSize();
-    unsigned accesses = source.getNumRegisters() / store + target.getNumRegisters() / load;
-    if (accesses < fewest) {
-      fewest = accesses;
-      best = dim;
-      // The unit that must stay together when chunks change places.
-      granule = std::max(store, load) * elementBytes;
+    SharedLayout trial =
+        SharedLayout::scratch(source.getShape(), dim, elementBytes, matrixRowBytes);
+    ScratchSide store = getScratchSide(source, trial, storesMatrices),
+                load = getScratchSide(target, trial, loadsMatrices);
+    if (std::min(store.bytes, load.bytes) < matrixRowBytes) {
+      store = getScratchSide(source, trial, false);
+      load = getScratchSide(target, trial, false);
     }
+    if (store.accesses + load.accesses >= fewest)
+      continue;
+    fewest = store.accesses + load.accesses;
+    // The unit that must stay together when chunks change places.
+    best = {SharedLayout::scratch(source.getShape(), dim, elementBytes,
+                                  std::max(store.bytes, load.bytes)),
+            store.byMatrices, load.byMatrices};
   }
-  return SharedLayout::scratch(source.getShape(), best, elementBytes, granule);
+  return best;
 }
 
 /// Plain rows, since positions are computed at run time.
@@ -426,7 +451,8 @@ SharedNeed ConvertLayoutOp::getSharedNeed() {
   if (auto rounds = (*this)->getAttrOfType<IntegerAttr>(roundsName))
     if (auto parts = getConversionRounds(source, target, rounds.getInt()))
       source = parts->source, target = parts->target;
-  int64_t bytes = getConversionScratch(source, target, getType().getElementType()).getBytes();
+  int64_t bytes = getConversionScratch(source, target, getType().getElementType(), getTarget(*this))
+                      .layout.getBytes();
   // A block's scratch is guarded by the block's barriers, a warp's by the warp's own.
   if (exchange == Exchange::Block)
     return {SharedUse::ScratchBlock, bytes, 128};

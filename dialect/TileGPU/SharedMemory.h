@@ -74,9 +74,14 @@ struct ConversionRounds {
 std::optional<ConversionRounds> getConversionRounds(const LinearLayout &source,
                                                     const LinearLayout &target, int64_t rounds);
 
-/// The scratch memory through which a conversion goes, one copy of it.
-SharedLayout getConversionScratch(const LinearLayout &source, const LinearLayout &target,
-                                  mlir::Type elementType);
+/// The scratch memory through which a conversion goes, one copy of it, and which of its sides move
+/// 8x8 matrices (stmatrix, ldmatrix).
+struct ConversionScratch {
+  SharedLayout layout;
+  bool storesMatrices = false, loadsMatrices = false;
+};
+ConversionScratch getConversionScratch(const LinearLayout &source, const LinearLayout &target,
+                                       mlir::Type elementType, const GPUTarget *gpu);
 
 /// The scratch memory from which a take reads: the tile row by row.
 SharedLayout getTakeScratch(mlir::RankedTensorType source);

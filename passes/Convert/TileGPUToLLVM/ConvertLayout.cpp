@@ -61,13 +61,13 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
         rewriter.replaceOp(op, convertInRounds(rewriter, op, adaptor.getSource(), *parts, *offset));
         return success();
       }
-    SharedLayout scratch = getConversionScratch(source, target, elementType);
+    ConversionScratch scratch = getConversionScratch(source, target, elementType, getTarget(op));
     Value base = getSharedPointer(rewriter, loc, *offset);
     bool withinWarp = getExchange(source, target) == Exchange::Warp;
     SmallVector<unsigned> replicas = getReplicaBits(source);
     if (withinWarp && !replicas.empty()) {
       Value distance =
-          getReplicaOffset(rewriter, loc, replicas, llvm::alignTo(scratch.getBytes(), 128));
+          getReplicaOffset(rewriter, loc, replicas, llvm::alignTo(scratch.layout.getBytes(), 128));
       // Copies of the scratch begin at multiples of 128 bytes.
       base = LLVM::GEPOp::create(rewriter, loc, base.getType(), rewriter.getI8Type(), base,
                                  ValueRange{distance});
@@ -76,15 +76,15 @@ struct LowerConvertLayout : OpConversionPattern<ConvertLayoutOp> {
     if (withinWarp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     bool recomputes = op->hasAttr(recomputesName);
-    storeTile(rewriter, loc, adaptor.getSource(), source, scratch, base, /*matrices=*/false,
-              recomputes);
+    storeTile(rewriter, loc, adaptor.getSource(), source, scratch.layout, base,
+              scratch.storesMatrices, recomputes);
     // Warps exchange with no one else: the barrier would make them wait for each other.
     if (withinWarp)
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
     else
       BarrierOp::create(rewriter, loc);
-    rewriter.replaceOp(op, loadTile(rewriter, loc, elementType, target, scratch, base,
-                                    /*matrices=*/false, {}, recomputes));
+    rewriter.replaceOp(op, loadTile(rewriter, loc, elementType, target, scratch.layout, base,
+                                    scratch.loadsMatrices, {}, recomputes));
     return success();
   }
 
@@ -102,7 +102,8 @@ private:
       else
         BarrierOp::create(rewriter, loc);
     };
-    SharedLayout scratch = getConversionScratch(rounds.source, rounds.target, elementType);
+    ConversionScratch scratch =
+        getConversionScratch(rounds.source, rounds.target, elementType, getTarget(op));
     bool recomputes = op->hasAttr(recomputesName);
     Value base = getSharedPointer(rewriter, loc, offset);
     SmallVector<Value> pieces;
@@ -112,11 +113,11 @@ private:
     for (auto [from, to] : llvm::zip(rounds.sourceRegisters, rounds.targetRegisters)) {
       if (!pieces.empty())
         meet();
-      storeTile(rewriter, loc, takeElements(rewriter, loc, vector, from), rounds.source, scratch,
-                base, /*matrices=*/false, recomputes);
+      storeTile(rewriter, loc, takeElements(rewriter, loc, vector, from), rounds.source,
+                scratch.layout, base, scratch.storesMatrices, recomputes);
       meet();
-      pieces.push_back(loadTile(rewriter, loc, elementType, rounds.target, scratch, base,
-                                /*matrices=*/false, {}, recomputes));
+      pieces.push_back(loadTile(rewriter, loc, elementType, rounds.target, scratch.layout, base,
+                                scratch.loadsMatrices, {}, recomputes));
       positions.append(to.begin(), to.end());
     }
     return joinPieces(rewriter, loc, pieces, positions);
