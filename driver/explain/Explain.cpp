@@ -16,6 +16,7 @@
 #include "driver/support/Output.h"
 #include "driver/tune/SourceTexts.h"
 #include "frontend/Source/ParseJson.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -205,7 +206,9 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
       if (auto op = widened.lookupSymbol<KernelOp>(each.symbol)) {
         if (auto joined = op->getAttrOfType<mlir::DenseI64ArrayAttr>(gpu::joinedProgramsName))
           each.joined = joined.asArrayRef().vec();
-        if (op->hasAttr(gpu::widenedName)) {
+        op.getBody().walk(
+            [&](mlir::scf::ForOp loop) { each.sharesTrips |= loop->hasAttr(splitAutomaticName); });
+        if (op->hasAttr(gpu::widenedName) || each.sharesTrips) {
           cost::TargetLimits limits = *cost::findTargetLimits(options.target, options.card);
           each.estimate = cost::estimateCost(op, each.extents, limits);
         }

@@ -28,6 +28,7 @@ struct Explanation {
   std::vector<KernelSetting> settings;
   std::optional<ConfigChoice> choice; ///< where the model had the word
   cost::CostEstimate estimate;
+  bool sharesTrips = false;    ///< among as many programs as the launch finds room for
   std::vector<int64_t> joined; ///< programs of the source along each axis of the grid that one is
   std::optional<runtime::LaunchInfo>
       compiled; ///< by the passes; its registers and spills only where `assembled`

@@ -90,7 +90,8 @@ static void printEstimate(const Explanation &each, const cost::TargetLimits &lim
             formatv(" programs in {0:f2} waves; the last leaves {1:f0}% of the machine idle",
                     estimate.waves, estimate.idle * 100)
                 .str() +
-            (joined.empty() ? "" : "; each is " + joined + " of the source's"));
+            (joined.empty() ? "" : "; each is " + joined + " of the source's") +
+            (each.sharesTrips ? "; a launch shares a loop's trips among several" : ""));
 }
 
 namespace {

@@ -6,11 +6,14 @@
 //     acc = dot(a[64 x 32], b, acc)                  acc = dot(a[128 x 64], b, acc)
 //
 // Widening.h says what that makes of a kernel; here it is decided how far it pays, by the cost
-// model: each grid axis and each loop may double, as long as that takes less time.
+// model: each grid axis and each loop may double, as long as that takes less time. Where programs
+// are fewer than the target's multiprocessors, a launch shares a loop's trips among several of them
+// instead, as with `split`, which tile-gpu-split-loops makes.
 #include "dialect/AttributeNames.h"
 #include "dialect/JoinedNames.h"
 #include "dialect/PlanNames.h"
 #include "dialect/ProgramNames.h"
+#include "dialect/Tile/Accumulation.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/CostModel/CostModel.h"
 #include "passes/Passes.h"
@@ -42,6 +45,10 @@ struct Move {
 /// with GPTQ's weights, 64 terms a trip instead of 32, took 0.68 of the time on an H100, and was
 /// expected to take 0.98).
 constexpr double worthOne = 0.97, worthAll = 0.9;
+/// Sharing costs a launch memory for the parts' sums: it must gain more.
+constexpr double worthSharing = 0.8;
+/// As many programs as a launch may share a loop's trips among (limits::splitParts).
+constexpr int64_t mostParts = 64;
 
 } // namespace
 
@@ -131,6 +138,46 @@ static KernelOp copy(KernelOp kernel) {
   return cast<KernelOp>(builder.clone(*kernel));
 }
 
+/// Whether programs may share the loop's trips: each of them does what stands before the loop, what
+/// follows is for one to do, and the loop itself hands on sums alone.
+static bool mayShare(KernelOp kernel, scf::ForOp loop) {
+  if (loop->getParentOp() != kernel)
+    return false;
+  for (unsigned i = 0; i < loop.getNumRegionIterArgs(); ++i)
+    if (!getAccumulation(loop, i))
+      return false;
+  auto loopsOrWrites = [&](Operation *op) {
+    bool writes = isa<StoreOp, ScatterOp, AtomicOp, AssertOp, PrintOp>(op);
+    return writes || (op != loop && isa<LoopLikeOpInterface>(op)) ? WalkResult::interrupt()
+                                                                  : WalkResult::advance();
+  };
+  for (Operation &op : llvm::make_range(loop->getBlock()->begin(), std::next(loop->getIterator())))
+    if (op.walk(loopsOrWrites).wasInterrupted())
+      return false;
+  return true;
+}
+
+/// Lets the launch share the trips of a product among programs, where the grid leaves much of the
+/// machine idle at the extents that the kernel is built for.
+static bool shareTrips(KernelOp kernel, const cost::CostEstimate &alone,
+                       const cost::TargetLimits &limits) {
+  if (2 * alone.programs > limits.processors)
+    return false;
+  for (scf::ForOp loop : getLoops(kernel)) {
+    if (!multiplies(loop) || !mayShare(kernel, loop))
+      continue;
+    Builder builder(kernel);
+    loop->setAttr(splitName, builder.getI64IntegerAttr(mostParts));
+    loop->setAttr(splitAutomaticName, builder.getUnitAttr());
+    cost::CostEstimate shared = cost::estimateCost(kernel, {}, limits);
+    if (shared.valid && shared.milliseconds < alone.milliseconds * worthSharing)
+      return true;
+    loop->removeAttr(splitName);
+    loop->removeAttr(splitAutomaticName);
+  }
+  return false;
+}
+
 /// Takes the best doubling, and again, until none gains.
 static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
   SmallVector<scf::ForOp> loops = getLoops(kernel);
@@ -188,16 +235,21 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
       current = next;
     }
   }
-  if (current == kernel ||
-      (current->hasAttr(joinedProgramsName) && best > first->milliseconds * worthAll)) {
-    declined(kernel) << (!first ? reason
-                                : "longer tiles of more programs or trips take no less time");
-    if (current != kernel)
-      current.erase();
+  if (current != kernel && current->hasAttr(joinedProgramsName) &&
+      best > first->milliseconds * worthAll) {
+    current.erase();
+    current = kernel;
+  }
+  cost::CostEstimate made = current == kernel && first ? *first : estimate(current);
+  bool shares = made.valid && shareTrips(current, made, limits);
+  if (current == kernel) {
+    if (!shares)
+      declined(kernel) << (!first ? reason
+                                  : "longer tiles of more programs or trips take no less time");
     return;
   }
   current->setAttr(widenedName, UnitAttr::get(current.getContext()));
-  if (cost::CostEstimate made = estimate(current); made.valid)
+  if (made.valid && !shares)
     current->setAttr(plannedBytesName, Builder(current).getI64IntegerAttr(made.sharedBytes));
   // No estimate asks for it, so that it is done of what is taken alone.
   if (unproven)
