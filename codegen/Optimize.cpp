@@ -16,6 +16,7 @@
 #include "codegen/ScheduleForPressure.h"
 #include "codegen/SplitShortVectors.h"
 #include "codegen/WidenBF16.h"
+#include "codegen/WidenComparisons.h"
 #include "codegen/WidenShorts.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
@@ -118,6 +119,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
     passes.addPass(createModuleToFunctionPassAdaptor(buildKernelPipeline()));
     passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenShortsPass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(WidenComparisonsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenBF16Pass()));
     passes.addPass(createModuleToFunctionPassAdaptor(ComputeAheadPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(ScheduleForPressurePass()));
@@ -132,6 +134,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
   if (options.kernels) {
     passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenShortsPass()));
+    passes.addPass(createModuleToFunctionPassAdaptor(WidenComparisonsPass()));
   }
   passes.run(module, modules);
 }
