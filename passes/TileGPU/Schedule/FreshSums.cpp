@@ -128,8 +128,8 @@ void tile::gpu::shareRegisters(scf::ForOp loop) {
       before = {};
       continue;
     }
-    bool both = before && before.getType() == product.getType() && before.getAsync() &&
-                product.getAsync();
+    bool both =
+        before && before.getType() == product.getType() && before.getAsync() && product.getAsync();
     Value old = both ? getReadResult(before) : Value();
     if (isUsedUp(old, product)) {
       hold(product);
