@@ -206,9 +206,10 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
       if (auto op = widened.lookupSymbol<KernelOp>(each.symbol)) {
         if (auto joined = op->getAttrOfType<mlir::DenseI64ArrayAttr>(gpu::joinedProgramsName))
           each.joined = joined.asArrayRef().vec();
-        op.getBody().walk(
-            [&](mlir::scf::ForOp loop) { each.sharesTrips |= loop->hasAttr(splitAutomaticName); });
-        if (op->hasAttr(gpu::widenedName) || each.sharesTrips) {
+        if (op->hasAttr(gpu::widenedName)) {
+          op.getBody().walk([&](mlir::scf::ForOp loop) {
+            each.sharesTrips |= loop->hasAttr(splitAutomaticName);
+          });
           cost::TargetLimits limits = *cost::findTargetLimits(options.target, options.card);
           each.estimate = cost::estimateCost(op, each.extents, limits);
         }

@@ -243,7 +243,9 @@ static void choose(KernelOp kernel, const cost::TargetLimits &limits) {
   cost::CostEstimate made = current == kernel && first ? *first : estimate(current);
   bool shares = made.valid && shareTrips(current, made, limits);
   if (current == kernel) {
-    if (!shares)
+    if (shares)
+      kernel->setAttr(widenedName, UnitAttr::get(kernel.getContext()));
+    else
       declined(kernel) << (!first ? reason
                                   : "longer tiles of more programs or trips take no less time");
     return;
