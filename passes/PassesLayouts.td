@@ -12,7 +12,9 @@ def TileGPUWidenTiles : Pass<"tile-gpu-widen-tiles", "::mlir::ModuleOp"> {
     its own. Where what neighbouring programs compute are tiles side by side, one program computes
     tiles twice as long, and `tile_gpu.joined_programs` says so to the launch; where trips add up
     products, one trip adds up those of two. Axes and loops double one after the other, as long as
-    the cost model expects less time. With options these decide, not the model.
+    the cost model expects less time. Where programs are fewer than half of the multiprocessors, a
+    launch shares a loop's trips among several, as with `split`, if the model expects a fifth less
+    time. With options these decide, not the model.
     ```mlir
     %p = tile.program_id 0
     %m = arith.muli %p, %c64

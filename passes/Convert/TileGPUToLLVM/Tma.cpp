@@ -90,21 +90,6 @@ public:
                             NVVM::BarrierReductionAttr(), Value());
   }
 
-  /// Moves the builder to where one thread of the group alone is, always the same one. The first
-  /// warp elects it: of a thread that is found by its number ptxas does not know that it is alone,
-  /// and loops over the threads that a bulk copy may have.
-  void enterOne(OpBuilder &builder, Location loc) const {
-    auto enter = [&](Value condition) {
-      auto branch = scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/false);
-      builder.setInsertionPointToStart(branch.thenBlock());
-    };
-    constexpr int64_t warpThreads = 32;
-    if (!number || threads > warpThreads)
-      enter(arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, thread,
-                                  constantI32(builder, loc, warpThreads)));
-    enter(NVVM::ElectSyncOp::create(builder, loc, builder.getI1Type(), Value()));
-  }
-
 private:
   Value number, thread;
   int64_t threads;
@@ -364,13 +349,16 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       return moves ? applyLinear(rewriter, loc, group.getNumber(), images) : Value();
     };
     Value firstRow = firstOf(plan->rowImages), firstColumn = firstOf(plan->columnImages);
+    Value elected = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
+                                          group.getThread(), constantI32(rewriter, loc, 0));
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
     Value policy = getCachePolicy(rewriter, loc, op);
     if (op.getDescriptor().getDefiningOp<ViewDescriptorOp>()) {
       // Written, and fenced, by the producer's thread, for whose first slot this one has waited. It
       // is in the cache by the time that the tile is staged.
+      auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
-      group.enterOne(rewriter, loc);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
       inlinePTX(rewriter, loc, {}, {adaptor.getDescriptor()}, "prefetch.tensormap [$0];",
                 "l,~{memory}");
     }
@@ -409,8 +397,9 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       // The fence stands ahead of the barrier: each thread's stores must be visible to the copy
       // engine before the one thread starts it.
       group.synchronize(rewriter, loc);
+      auto branch = scf::IfOp::create(rewriter, loc, elected, /*withElseRegion=*/false);
       OpBuilder::InsertionGuard guard(rewriter);
-      group.enterOne(rewriter, loc);
+      rewriter.setInsertionPointToStart(branch.thenBlock());
       // The groups' rows and columns are multiples of what a block has, so XOR moves whole blocks.
       auto move = [&](int64_t position, Value first) -> Value {
         Value moved = constantI32(rewriter, loc, position);

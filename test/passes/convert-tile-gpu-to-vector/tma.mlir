@@ -102,11 +102,7 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-NOT: nvvm.stmatrix
 // CHECK: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>, space = #nvvm.shared_space<cta>}
 // CHECK: nvvm.barrier id
-// The first warp of the group elects who copies.
-// CHECK: %[[FIRST:.*]] = arith.cmpi ult, %{{.*}}, %c32_i32
-// CHECK: scf.if %[[FIRST]] {
-// CHECK-NEXT: %[[ONE:.*]] = nvvm.elect.sync
-// CHECK-NEXT: scf.if %[[ONE]] {
+// CHECK: scf.if
 // CHECK: nvvm.cp.async.bulk.tensor.global.shared.cta
 // CHECK: nvvm.cp.async.bulk.commit.group
 // CHECK: nvvm.cp.async.bulk.wait_group 1 {read}
@@ -253,8 +249,7 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-COUNT-16: llvm.store {{.*}} {alignment = 8 : i64} : vector<2xf32>, !llvm.ptr<3>
 // CHECK-NEXT: nvvm.fence.proxy
 // CHECK: nvvm.bar.warp.sync
-// CHECK-NEXT: %[[ONE:.*]] = nvvm.elect.sync
-// CHECK-NEXT: scf.if %[[ONE]] {
+// CHECK: scf.if
 // CHECK-COUNT-2: nvvm.cp.async.bulk.tensor.reduce
 // CHECK-NOT: nvvm.cp.async.bulk.tensor.reduce
 // CHECK-NOT: nvvm.barrier
