@@ -289,7 +289,7 @@ struct TileGPUPadExtents : tile::impl::TileGPUPadExtentsBase<TileGPUPadExtents> 
 
 private:
   /// Records the largest extent of each power of two where it is less than that, for
-  /// tile-gpu-specialize-warps: what lies past it is padding of every tile.
+  /// tile-gpu-specialize-warps: the rows past it are padding of every tile.
   static void notePadded(KernelOp kernel) {
     std::map<int64_t, std::set<int64_t>> extents; // by what they are rounded up to
     kernel.walk([&](Operation *op) {
