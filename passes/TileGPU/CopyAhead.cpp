@@ -178,14 +178,13 @@ public:
     b.setInsertionPoint(ahead.loop);
     for (Copied &each : ahead.copies)
       places.push_back(createPrivateSlots(b, each.load, ahead.distance + 1, /*copied=*/true));
-    Value zero = constant(0), one = constant(1), last = constant(ahead.distance),
-          first = ahead.loop.getLowerBound();
-    auto start = scf::ForOp::create(b, loc, zero, last, one, first);
+    Value zero = constant(0), one = constant(1), last = constant(ahead.distance);
+    auto start = scf::ForOp::create(b, loc, zero, last, one);
     b.setInsertionPointToStart(start.getBody());
-    copy(start.getRegionIterArg(0), start.getInductionVar());
-    scf::YieldOp::create(
-        b, loc,
-        ValueRange{arith::AddIOp::create(b, loc, start.getRegionIterArg(0), ahead.loop.getStep())});
+    // A product, of which tile-gpu-rotate-rows sees that blocks begin at its multiples.
+    Value offset = arith::MulIOp::create(b, loc, start.getInductionVar(), ahead.loop.getStep());
+    copy(arith::AddIOp::create(b, loc, ahead.loop.getLowerBound(), offset),
+         start.getInductionVar());
     b.setInsertionPoint(ahead.loop);
 
     IRRewriter rewriter(b);
@@ -340,7 +339,8 @@ tile::gpu::copyAhead(scf::ForOp loop, const GPUTarget &target,
     return problem;
   const DivisibilityAnalysis &divisibility = getDivisibility();
   for (Copied &each : ahead.copies)
-    if (!isWide(each.load, divisibility) && !addMultiples(ahead, each.load, divisibility))
+    if (!isWide(each.load, divisibility) &&
+        (kernel->hasAttr(rotationName) || !addMultiples(ahead, each.load, divisibility)))
       return "a thread's part of a tile is no pieces of 16 bytes of memory";
   Writer(ahead).run();
   return "";

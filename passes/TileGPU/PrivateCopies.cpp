@@ -71,9 +71,13 @@ bool isWide(LoadOp load, const DivisibilityAnalysis &divisibility) {
   constexpr int64_t pieceBits = 128;
   int64_t bits = tile.getElementTypeBitWidth();
   AccessWidth width = getAccessWidth(load, tile, divisibility);
-  return getPrivatePiece(tile) * 8 == pieceBits &&
-         (width.proven * bits == pieceBits ||
-          (width.possible * bits == pieceBits && isRotated(load)));
+  if (getPrivatePiece(tile) * 8 != pieceBits)
+    return false;
+  // Where tiles go round, those of rows that begin elsewhere come by two windows, which no copy
+  // does.
+  bool goesRound = load->getParentOfType<KernelOp>()->hasAttr(rotationName);
+  return (goesRound ? width.possible : width.proven) * bits == pieceBits &&
+         (!goesRound || isRotated(load));
 }
 
 LocalSlotsOp createPrivateSlots(OpBuilder &b, LoadOp load, int64_t count, bool copied) {
