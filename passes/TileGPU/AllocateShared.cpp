@@ -137,7 +137,7 @@ bool tile::gpu::isFilledOnce(RingOp ring) {
 /// Every operation of the kernel that needs shared memory, with its lifetime. Tiles of `ring`, if
 /// there is one, count as `stages` slots that live as long as the ring's loop.
 /// With `ring`, this is a trial: what would be needed if these tiles had so many slots. With
-/// `fetchedOnce`, fetches that no loop repeats count as the rings that they will be.
+/// `fetchedOnce`, another one: fetches that no loop repeats count as the rings that they will be.
 static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
                                                        const CopyRing *ring = nullptr,
                                                        int64_t stages = 1,
@@ -166,7 +166,7 @@ static FailureOr<SmallVector<Request>> collectRequests(KernelOp kernel,
     Request request(op, need, fetch ? 0 : first[op], first[op]);
     // Alive throughout: rings and staging memory are touched by other warps, or by copies under
     // way.
-    bool willRepeat = ring && becomesPersistent(kernel);
+    bool willRepeat = (ring || fetchedOnce) && becomesPersistent(kernel);
     if (need.use == SharedUse::Persistent)
       request.start = isStoredOnce(op) && !willRepeat ? first[op] : 0, request.end = count;
     if (keepsScratch(op) || (willRepeat && keepsScratchInLoops(op))) {
