@@ -64,13 +64,15 @@ class Collected:
             outside = Statement("for", self.fresh("g"), [plain(0), times], [[]])
             self.body.append(outside)
             self.body = outside.bodies[0]
+        isSplit = False
         for _ in range(random.choice([1, 1, 1, 2])):
             if self.chance(0.15):
                 attribute, (n, body) = None, self.repeated(extent, size)
             else:
                 onlySums = all(kind in ("sum", "square", "count") for kind in kinds)
                 low = plain(random.choice([0, 0, 5])) if self.chance(0.2) else None
-                isSplit = onlySums and not low and self.body is outer and self.chance(0.15)
+                isSplit = not isSplit and onlySums and not low  # one loop of a kernel at most
+                isSplit = isSplit and self.body is outer and self.chance(0.15)
                 attribute = "split(3)" if isSplit else None
                 n, body = self.blocks(extent, size, attribute, low)
             t = self.let(body, self.changed(self.row(x, *parts(n)), 0 if not side else axis))

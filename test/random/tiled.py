@@ -164,7 +164,8 @@ class Tiled(Products, Attention, Collected, Generator):
         random = self.random
         dtype = random.choice(["f32", "f32", "f16", "bf16", "i32", "i8", "f64", "u8"])
         rows = self.dim("M", [1, 2, 3, 5, 8])
-        lengths = [1, 7, 8, 16, 33, 64, 100, 129, 250, 257, 511] + [1030, 4097, 12000]
+        lengths = [1, 7, 8, 16, 33, 64, 100, 129, 250, 257, 511, 517]
+        lengths += [1030, 1039, 2051, 4097, 8207, 12000]  # some a few elements over whole blocks
         length = self.dim("N", lengths, self.chance(0.5))
         behind = self.random.choice(["N", "N", "N + 1", "N + 3"])
         small = self.chance(0.5)
@@ -209,7 +210,8 @@ class Tiled(Products, Attention, Collected, Generator):
             first = const(0.0 if isFloat(dtype) else 0, dtype, first.shape)
         first = self.let(self.body, first, "var")
         n, body = self.blocks(length, block)
-        t = self.let(body, self.row(x, row, n))
+        t = self.row(x, row, n)
+        t = self.let(body, self.mixed(t, None, w, n) if self.chance(0.3) else t)
         merged = binary("+", first, reduced("sum", t, axis)) if fold == "sum" else None
         self.set(body, first, merged or call(fold, first, reduced(fold, t, axis)))
         for _ in range(random.choice([1, 1, 2])):
