@@ -234,6 +234,11 @@ void ForeignCode::reportUncallable(const ast::CallExpr &call, const SemValue &ca
     report.fixIt(call.range,
                  operand(textOf(*call.arguments[0].value)) + " as " + textOf(*call.callee),
                  "convert with `as`");
+  auto *name = dyn_cast<ast::NameExpr>(call.callee.get());
+  const Binding *local = name ? here.findLocal(name->text) : nullptr;
+  if (local && findBuiltin(name->text))
+    report.note(local->declared,
+                "this hides the built-in '" + name->text + "': give it another name");
 }
 
 void ForeignCode::warnOfNegative(const ast::Subscript &subscript) {

@@ -121,7 +121,9 @@ bool Signature::readTensor(const ast::Param &param, runtime::Param &out) {
     return false;
   }
   if (param.type.dims.size() > 5) {
-    here.error(diag::rankTooHigh, param.type.range, param.type.dims.size());
+    here.error(diag::rankTooHigh, param.type.range, param.type.dims.size())
+        .note("two that lie behind each other can be one, as [B * C, N]; `view` looks at a vector "
+              "under up to 4 extents");
     return false;
   }
   for (const ast::ExprPtr &dim : param.type.dims) {
