@@ -59,6 +59,26 @@ def TileGPUSplitLoops : Pass<"tile-gpu-split-loops", "::mlir::ModuleOp"> {
       "::mlir::tensor::TensorDialect", "::tile::TileDialect", "::tile::gpu::TileGPUDialect"];
 }
 
+def TileGPUSharePrograms : Pass<"tile-gpu-share-programs", "::mlir::ModuleOp"> {
+  let summary = "have the blocks of a cluster work on one program";
+  let description = [{
+    Of a kernel whose loops over blocks carry sums and extrema alone, and of which a launch has few
+    programs, or whose rows one block's shared memory cannot keep. Each block makes its share of
+    every loop's trips, and merges the states of all. See docs/Split.md.
+    ```mlir
+    %s = scf.for %n = %c0 to %N step %c1024 iter_args(%a = %zero) -> (f32) { ... }
+    // becomes
+    %p = scf.for %n = %first to %end step %c1024 iter_args(%a = %zero) -> (f32) { ... }
+    %tile = tensor.splat %p : tensor<1xf32>
+    %place = tile_gpu.part_share %tile : tensor<1xf32>
+    %a = tile_gpu.part_read 0 of 4 at %place slice %part {dims = array<i64: -1>} : tensor<1xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect",
+      "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect", "::tile::TileDialect",
+      "::tile::gpu::TileGPUDialect"];
+}
+
 def TileGPUVersionRowLoops : Pass<"tile-gpu-version-row-loops", "::mlir::ModuleOp"> {
   let summary =
       "multiversion the loops over a row: one version without loops, for rows of one block";

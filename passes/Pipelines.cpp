@@ -87,6 +87,7 @@ void populateWidenPipeline(OpPassManager &pm) { pm.addPass(createTileGPUWidenTil
 /// behind it each value keeps its own.
 void populateTileGPUPipeline(OpPassManager &pm) {
   pm.addPass(createTileGPUSplitLoops());
+  pm.addPass(createTileGPUSharePrograms());
   pm.addPass(createTileGPUVersionRowLoops());
   pm.addPass(createTileGPUPeelTails());
   addCleanup(pm);

@@ -409,7 +409,7 @@ struct TileGPUKeepTiles : tile::impl::TileGPUKeepTilesBase<TileGPUKeepTiles> {
                                          : WalkResult::advance();
                             })
                             .wasInterrupted();
-      if (multiplies || kernel->hasAttr(splitPartsName))
+      if (multiplies || (kernel->hasAttr(splitPartsName) && !kernel->hasAttr(splitClusterName)))
         continue;
       SmallVector<Block *> blocks;
       kernel.getBody().walk([&](Block *block) { blocks.push_back(block); });

@@ -36,7 +36,10 @@ int64_t getPlainStep(scf::ForOp loop) {
 
 int64_t getExpectedTrips(scf::ForOp loop, int64_t step) {
   cost::Extents expected; // each as its `opt` says
-  cost::IndexEvaluation values(expected, {});
+  // Blocks that share a program have equal parts of the trips, the first among them.
+  auto kernel = loop->getParentOfType<KernelOp>();
+  SmallVector<int64_t> program(kernel->hasAttr(splitClusterName) ? kernel.getNumAxes() : 0, 0);
+  cost::IndexEvaluation values(expected, program);
   auto low = values.get(loop.getLowerBound()), high = values.get(loop.getUpperBound());
   return low && high && *high > *low ? int64_t(std::ceil((*high - *low) / double(step))) : 0;
 }

@@ -28,6 +28,8 @@ BOUND = {"*awq*", "*gptq*"}
 ALONE = {
     "tile-gpu-store-in-parts": "kernels that spill after all else, which only ptxas knows",
     "tile-gpu-defer-reductions": 'needs `fp("fast")` and rows that are read block by block',
+    "tile-gpu-share-programs": "needs a contract that expects few programs, or rows that one block "
+    "cannot keep",
     "tile-gpu-expand-tf32x3": "answers `precision: tf32x3`, which no file asks for by itself",
     "tile-gpu-fit-launch": "answers `occupancy` and `maxreg` beyond what a target has",
     "tile-gpu-cut-products": "needs products that begin a sum in each trip, of 256 columns",
