@@ -64,7 +64,8 @@ def TileGPUSharePrograms : Pass<"tile-gpu-share-programs", "::mlir::ModuleOp"> {
   let description = [{
     Of a kernel whose loops over blocks carry sums and extrema alone, and of which a launch has few
     programs, or whose rows one block's shared memory cannot keep. Each block makes its share of
-    every loop's trips, and merges the states of all. See docs/Split.md.
+    every loop's trips, and merges the states of all. A kernel of one loop that adds up and stores
+    nothing gets `tile.split` instead. See docs/Split.md.
     ```mlir
     %s = scf.for %n = %c0 to %N step %c1024 iter_args(%a = %zero) -> (f32) { ... }
     // becomes

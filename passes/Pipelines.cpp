@@ -86,8 +86,8 @@ void populateWidenPipeline(OpPassManager &pm) { pm.addPass(createTileGPUWidenTil
 /// Until tile-gpu-assign-layouts tiles have no layouts, and passes change their shapes and count;
 /// behind it each value keeps its own.
 void populateTileGPUPipeline(OpPassManager &pm) {
-  pm.addPass(createTileGPUSplitLoops());
   pm.addPass(createTileGPUSharePrograms());
+  pm.addPass(createTileGPUSplitLoops());
   pm.addPass(createTileGPUVersionRowLoops());
   pm.addPass(createTileGPUPeelTails());
   addCleanup(pm);

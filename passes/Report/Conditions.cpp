@@ -11,9 +11,9 @@ namespace tile {
 static constexpr PassCondition conditions[] = {
     {"tile-gpu-widen-tiles", true,
      "kernels without a tune clause and a schedule of their own that multiply in a loop"},
-    {"tile-gpu-split-loops", true, "loops with split(n)"},
     {"tile-gpu-share-programs", false,
      "kernels whose loops over blocks carry nothing but sums and extrema"},
+    {"tile-gpu-split-loops", true, "loops with split(n)"},
     {"tile-gpu-version-row-loops", false,
      "kernels that go over the same blocks of a row in several loops"},
     {"tile-gpu-peel-tails", true,

@@ -13,7 +13,9 @@
 //   z = s                                   if this is block 0: z = s
 //
 // Loops over the same blocks are shared alike, so that each block keeps its part of a row
-// (tile-gpu-keep-tiles). See docs/Split.md.
+// (tile-gpu-keep-tiles). A program whose one loop adds up and stores nothing has no use for the
+// others' blocks behind it: its loop is marked as by `split`, and the launch decides how many
+// programs share it (tile-gpu-split-loops). See docs/Split.md.
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -24,6 +26,7 @@
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/LoopState.h"
 #include "passes/TileGPU/PrivateCopies.h"
+#include "passes/TileGPU/SplitSlices.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -108,6 +111,12 @@ static std::optional<Plan> findShared(KernelOp kernel) {
       std::optional<SmallVector<CarriedState>> state;
       if (reason.empty() && !(state = findLoopState(loop)))
         reason = "what it carries is no sum or extremum that may be regrouped";
+      // Each block reads the states of all.
+      constexpr int64_t mostBytes = 16 * 1024;
+      if (state && getStateBytes(loop) > mostBytes) {
+        reason = "what it carries takes more than 16 KiB";
+        state = std::nullopt;
+      }
       if (state) {
         plan.loops.push_back({loop, *state});
         continue;
@@ -175,6 +184,15 @@ static double countPrograms(KernelOp kernel) {
   for (Value extent : kernel.getGrid().front().getTerminator()->getOperands())
     programs *= std::max(1.0, values.get(extent).value_or(1e9));
   return programs;
+}
+
+/// True if the kernel is one loop of sums and extrema, and what follows from them.
+static bool isOneSum(const Plan &plan) {
+  if (plan.loops.size() != 1 || plan.loops.front().state.empty())
+    return false;
+  SharedLoop first = plan.loops.front();
+  return llvm::none_of(first.state, [](const CarriedState &each) { return each.maximum >= 0; }) &&
+         first.loop.getBody()->getOps<StoreOp>().empty();
 }
 
 /// Blocks for each program; 1 where sharing gains nothing.
@@ -339,20 +357,31 @@ struct TileGPUSharePrograms : tile::impl::TileGPUShareProgramsBase<TileGPUShareP
     const GPUTarget *target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
-    if (!target->has(Feature::Clusters))
-      return;
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
-      if (kernel->hasAttr(splitPartsName) || kernel->hasAttr(clusterName) ||
-          kernel->hasAttr(persistentName) || kernel.getNumAxes() == 0)
+      bool isSplit =
+          kernel.getBody()
+              .walk([](scf::ForOp loop) {
+                return loop->hasAttr(splitName) ? WalkResult::interrupt() : WalkResult::advance();
+              })
+              .wasInterrupted();
+      if (isSplit || kernel->hasAttr(clusterName) || kernel->hasAttr(persistentName))
         continue;
       std::optional<Plan> plan = findShared(kernel);
       if (!plan)
         continue;
       int64_t blocks = chooseBlocks(kernel, *plan, *target);
-      if (blocks > 1)
-        Sharer(kernel, *plan, blocks).run();
-      else
+      if (blocks == 1) {
         declined(kernel) << "its programs fill the machine, or are short";
+      } else if (isOneSum(*plan)) {
+        constexpr int64_t mostParts = 64; // as of `split` without a number
+        Operation *loop = plan->loops.front().loop;
+        loop->setAttr(splitName, OpBuilder(loop).getI64IntegerAttr(mostParts));
+        loop->setAttr(splitAutomaticName, UnitAttr::get(loop->getContext()));
+      } else if (target->has(Feature::Clusters)) {
+        Sharer(kernel, *plan, blocks).run();
+      } else {
+        declined(kernel) << "the target has no clusters";
+      }
     }
   }
 };

@@ -74,4 +74,16 @@ for rows, length in ((4, 65536), (7, 50001), (5, 1100), (2, 3)):
     shares = powers / powers.sum(axis=1, keepdims=True)
     expect(f"several {length}", length * found["y"], length * shares, 2e-5)
 
+for rows, columns in ((5000, 300), (1, 1), (63, 129), (130, 1024)):
+    x = normal(rows, columns)
+    outputs = {"y": np.zeros(columns, np.float32), "hi": np.zeros(columns, np.float32)}
+    found = run("columns", {"x": x}, outputs)
+    expect(f"columns y {rows}", found["y"], 2.0 + x.astype(np.float64).sum(axis=0), 1e-4)
+    expect(f"columns hi {rows}", found["hi"], x.max(axis=0))
+
+for length in (1000003, 8192, 1, 700000):
+    x = normal(length)
+    found = run("total", {"x": x}, {"y": np.zeros(1, np.float32)})
+    expect(f"total {length}", found["y"], x.astype(np.float64).sum(), 1e-4)
+
 sys.exit(numbers.finish())
