@@ -1,5 +1,7 @@
 // The first stages of a compilation: from the text of a source to the tile dialect.
 #include "dialect/AttributeNames.h"
+#include "dialect/ProgramNames.h"
+#include "dialect/ProgramNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/compile/Compile.h"
@@ -59,19 +61,20 @@ void Compiler::dropUnusable(ElaborateOptions &request) {
   request = std::move(without);
 }
 
-/// A version whose configuration was chosen for some extents is compiled for these too: how many
-/// programs a launch has decides how many blocks share a multiprocessor.
-static void setExpectedExtents(ModuleOp module, ArrayRef<ConfigChoice> choices) {
+/// Versions are compiled for the extents that their configuration was chosen for, else for those of
+/// --shape, where their contract allows these: how many programs a launch has decides how many
+/// blocks share a multiprocessor, and how many work on one program.
+static void setExpectedExtents(ModuleOp module, ArrayRef<ConfigChoice> choices,
+                               const std::map<std::string, int64_t> &asked) {
   std::map<std::string, const ConfigChoice *> bySymbol;
   for (const ConfigChoice &choice : choices)
     bySymbol[choice.symbol] = &choice;
   for (KernelOp kernel : module.getOps<KernelOp>()) {
     auto choice = bySymbol.find(kernel.getSymName().str());
-    if (choice == bySymbol.end())
-      continue;
+    const auto &extents = choice == bySymbol.end() ? asked : choice->second->extents;
     auto expect = [&](DimAttr dim) {
-      auto found = choice->second->extents.find(dim.getName().str());
-      if (found == choice->second->extents.end())
+      auto found = extents.find(dim.getName().str());
+      if (found == extents.end())
         return dim;
       int64_t extent = found->second;
       bool possible = extent >= dim.getMin() && extent <= dim.getMax() &&
@@ -85,6 +88,11 @@ static void setExpectedExtents(ModuleOp module, ArrayRef<ConfigChoice> choices) 
       dims.push_back(expect(dim));
     kernel.setDimsAttr(ArrayAttr::get(kernel.getContext(), dims));
     kernel.walk([&](DimOp dim) { dim.setDimAttr(expect(dim.getDim())); });
+    if (auto guessed = kernel->getAttrOfType<ArrayAttr>(guessedName)) {
+      SmallVector<Attribute> left = llvm::filter_to_vector(
+          guessed, [&](Attribute name) { return !extents.count(cast<StringAttr>(name).str()); });
+      kernel->setAttr(guessedName, ArrayAttr::get(kernel.getContext(), left));
+    }
   }
 }
 
@@ -128,7 +136,7 @@ bool Compiler::elaborate() {
   }
   manifest = std::move(result->manifest);
   choices = std::move(result->choices);
-  setExpectedExtents(*module, choices);
+  setExpectedExtents(*module, choices, {options.extents.begin(), options.extents.end()});
   manifest.compiler = getCompilerVersion();
   manifest.target = options.target;
   manifest.cpu = options.isCPU() ? options.cpu : "";
