@@ -199,7 +199,7 @@ static bool isOneSum(const Plan &plan) {
 static int64_t chooseBlocks(KernelOp kernel, Plan &plan, const GPUTarget &target) {
   constexpr int64_t mostBlocks = 8;   // of a cluster, on every card
   constexpr double usable = 0.9;      // clusters of four and eight find room on 120 of 132
-  constexpr double clusterCost = 3.0; // us: launch and end of clusters, an exchange
+  constexpr double clusterCost = 1.5; // us: launch and end of clusters, an exchange
   constexpr double leastGain = 0.15;  // of the bytes that move
   countBytes(plan);
   const GPUCard &card = getCard(target);
@@ -211,10 +211,11 @@ static int64_t chooseBlocks(KernelOp kernel, Plan &plan, const GPUTarget &target
     blocks *= 2;
   if (blocks > 1 && microseconds * (1.0 - 1.0 / double(blocks)) > 2.0 * clusterCost)
     return blocks;
-  // Rows that the blocks of a cluster keep together, and one block does not.
+  // Rows that the blocks of a cluster keep together, and one block does not. Two blocks of a
+  // multiprocessor load and store in turns.
   auto room = double(target.limits.sharedPerBlock()) * usable;
   blocks = 1;
-  while (blocks < mostBlocks && plan.kept > room * double(blocks))
+  while (blocks < mostBlocks && 2.0 * plan.kept > room * double(blocks))
     blocks *= 2;
   return plan.kept - room > leastGain * (plan.bytes + plan.kept) ? blocks : 1;
 }
