@@ -1,7 +1,6 @@
 // The first stages of a compilation: from the text of a source to the tile dialect.
 #include "dialect/AttributeNames.h"
 #include "dialect/ProgramNames.h"
-#include "dialect/ProgramNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/compile/Compile.h"
