@@ -14,7 +14,7 @@ from ._signature import advise, describeParam, fits, signatureOf
 from ._source import Source, spell
 from ._tensors import asTensor
 
-_SHAPES = (None, "class", "exact")
+_SHAPES = (None, "opt", "class", "exact")
 _NUMBERS = frozenset((int, float, bool))
 # Of native.c: what a call depends on as bytes, in a quarter of the time of attributes.
 _keyOf = getattr(_library.native, "keyOf", lambda values, flags: None)
@@ -27,15 +27,17 @@ def compile(source, *, kernel=None, include=(), config=None, shapes=None, consta
     or `kernel` names one; else a `Program` of all of them. Keywords bind compile-time parameters
     and attributes, as in `BLOCK=1024, warps=8`; `constants` does the same for names that are taken.
     `include` lists folders to search for imports, `config` is a file that `tilec tune` or
-    `Function.tune` wrote. `shapes="class"` compiles for the shapes at hand, rounded to powers of
-    two, "exact" for these very ones; else the shapes are those that the source declares with `opt`.
-    Raises `CompileError`.
+    `Function.tune` wrote. `shapes` says what extents code for a GPU is compiled for: "opt" for those
+    that the source declares, once; "class" for those of each call, rounded to powers of two;
+    "exact" for these very ones. By default that is "class" where a `tune` clause leaves something
+    to choose for them, else "opt". Raises `CompileError`.
     """
     if shapes not in _SHAPES:
-        raise ValueError(f"shapes is {shapes!r}, expected None, 'class' or 'exact'")
-    program = Program(
-        Source(source, include, config, {**(constants or {}), **named}), kernel, shapes
-    )
+        raise ValueError(f"shapes is {shapes!r}, expected 'opt', 'class', 'exact' or None")
+    text = Source(source, include, config, {**(constants or {}), **named})
+    if shapes is None:
+        shapes = "class" if config is None and text.isTuned else "opt"
+    program = Program(text, kernel, None if shapes == "opt" else shapes)
     return program[program.keys()[0]] if kernel or len(program.keys()) == 1 else program
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 
 from . import _compiler, _library
 from ._tensors import DTYPES
@@ -49,6 +50,15 @@ class Source:
         self.constants = {name: spell(value) for name, value in constants.items()}
         self.warned = set()  # warnings that were passed on
         self.declared = frozenset()  # compile-time parameters, as soon as the interface is known
+
+    @property
+    def isTuned(self):
+        """True if the source has a `tune` clause."""
+        text = self.text
+        if text is None:
+            with open(self.path, encoding="utf-8", errors="replace") as file:
+                text = file.read()
+        return re.search(r"\btune\s*\{", re.sub(r"//.*", "", text)) is not None
 
     def recipe(self):
         """What makes an equal one."""

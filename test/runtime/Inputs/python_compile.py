@@ -37,6 +37,14 @@ PAIR = """kernel shift[K: int = 1](
 }
 kernel other(x: in f32[N], y: out f32[N]) where N in 1..=4096 grid (i: N) { y[i] = x[i]; }
 """
+TUNED = """kernel rows[BLOCK: int = 64](x: in f32[M, N], y: out f32[M, N])
+  where M in 1..=4096, N in 1..=1000
+  grid (row: M)
+  tune { BLOCK in {64, 128}; warps in {1, 2}; }   // a choice
+{
+  for n in blocks(N, BLOCK) { y[row, n] = x[row, n]; }
+}
+"""
 # Compiles three kernels, each process in another order, and says how often it was the compiler that
 # answered and how often the folder.
 WORKER = """
@@ -165,6 +173,25 @@ class Compile(unittest.TestCase):
         self.assertTrue((y == x + 10).all() and (mine[:4] == x).all())
         other = tile.compile(PAIR, kernel="other")
         self.assertTrue((other(x) == x).all())
+
+    def testShapesOfTunedKernels(self):
+        """What is compiled for a GPU is chosen for classes of shapes where there is a choice."""
+
+        def extents(function):
+            found = {}
+            function._source.build = lambda target, kernel, chosen, shape: found.update(shape)
+            function._describe = lambda *_: (("cuda", 0), "sm_90a", {}, {"M": 3, "N": 600})
+            with self.assertRaises(Exception):  # nothing was built
+                function._compile({})
+            return found
+
+        classes = {"M": 4, "N": 1000}  # no more than the contract allows
+        self.assertEqual(extents(tile.compile(TUNED)), classes)
+        self.assertEqual(extents(pickle.loads(pickle.dumps(tile.compile(TUNED)))), classes)
+        self.assertEqual(extents(tile.compile(TUNED, shapes="exact")), {"M": 3, "N": 600})
+        opt = tile.compile(TUNED, shapes="opt")
+        self.assertEqual(extents(pickle.loads(pickle.dumps(opt))), {})
+        self.assertEqual(extents(tile.compile(TUNED.replace("tune", "// tune"))), {})
 
     def testWrongCalls(self):
         scale = tile.compile(SCALE)
