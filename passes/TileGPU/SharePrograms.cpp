@@ -60,6 +60,7 @@ struct Plan {
   SmallVector<StoreOp> stores; // outside of loops
   double bytes = 0;            // that a program loads and stores in these loops
   double kept = 0;             // of these, bytes that a later loop loads again
+  SmallVector<LoadOp> keptLoads;
 };
 
 } // namespace
@@ -149,6 +150,17 @@ static bool readsSame(LoadOp a, LoadOp b) {
          });
 }
 
+/// True if rows of the load's tensor are known to begin at multiples of 16 bytes.
+static bool areRowsWide(LoadOp load, const DivisibilityAnalysis &divisibility) {
+  constexpr int64_t piece = 16;
+  auto view = load.getView().getDefiningOp<ViewOp>();
+  auto bytes = int64_t(getElementTypeOrSelf(load.getType()).getIntOrFloatBitWidth() / 8);
+  return view && bytes && llvm::all_of(view.getStrides(), [&](Value stride) {
+           return matchPattern(stride, m_One()) ||
+                  divisibility.getDivisor(stride) * bytes % piece == 0;
+         });
+}
+
 static double getBytes(Type type) {
   auto tile = dyn_cast<RankedTensorType>(type);
   return tile && tile.getElementType().isIntOrFloat()
@@ -168,6 +180,7 @@ static void countBytes(Plan &plan) {
         continue;
       if (llvm::any_of(loads, [&](LoadOp other) { return readsSame(other, load); })) {
         plan.kept += trips * getBytes(load.getType());
+        plan.keptLoads.push_back(load);
       } else {
         plan.bytes += trips * getBytes(load.getType());
         loads.push_back(load);
@@ -196,7 +209,8 @@ static bool isOneSum(const Plan &plan) {
 }
 
 /// Blocks for each program; 1 where sharing gains nothing.
-static int64_t chooseBlocks(KernelOp kernel, Plan &plan, const GPUTarget &target) {
+static int64_t chooseBlocks(KernelOp kernel, Plan &plan, const GPUTarget &target,
+                            const DivisibilityAnalysis &divisibility) {
   constexpr int64_t mostBlocks = 8;   // of a cluster, on every card
   constexpr double usable = 0.9;      // clusters of four and eight find room on 120 of 132
   constexpr double clusterCost = 1.5; // us: launch and end of clusters, an exchange
@@ -211,11 +225,14 @@ static int64_t chooseBlocks(KernelOp kernel, Plan &plan, const GPUTarget &target
     blocks *= 2;
   if (blocks > 1 && microseconds * (1.0 - 1.0 / double(blocks)) > 2.0 * clusterCost)
     return blocks;
-  // Rows that the blocks of a cluster keep together, and one block does not. Two blocks of a
-  // multiprocessor load and store in turns.
+  // Rows that the blocks of a cluster keep together, and one block does not. A block is alone on
+  // its multiprocessor then, so that copies ahead have to keep memory busy: of vectors that rows
+  // fit.
+  if (!llvm::all_of(plan.keptLoads, [&](LoadOp load) { return areRowsWide(load, divisibility); }))
+    return 1;
   auto room = double(target.limits.sharedPerBlock()) * usable;
   blocks = 1;
-  while (blocks < mostBlocks && 2.0 * plan.kept > room * double(blocks))
+  while (blocks < mostBlocks && plan.kept > room * double(blocks))
     blocks *= 2;
   return plan.kept - room > leastGain * (plan.bytes + plan.kept) ? blocks : 1;
 }
@@ -358,6 +375,7 @@ struct TileGPUSharePrograms : tile::impl::TileGPUShareProgramsBase<TileGPUShareP
     const GPUTarget *target = getTarget(getOperation());
     if (!target)
       return signalPassFailure();
+    const auto &divisibility = getAnalysis<DivisibilityAnalysis>();
     for (KernelOp kernel : getOperation().getOps<KernelOp>()) {
       bool isSplit =
           kernel.getBody()
@@ -370,7 +388,7 @@ struct TileGPUSharePrograms : tile::impl::TileGPUShareProgramsBase<TileGPUShareP
       std::optional<Plan> plan = findShared(kernel);
       if (!plan)
         continue;
-      int64_t blocks = chooseBlocks(kernel, *plan, *target);
+      int64_t blocks = chooseBlocks(kernel, *plan, *target, divisibility);
       if (blocks == 1) {
         declined(kernel) << "its programs fill the machine, or are short";
       } else if (isOneSum(*plan)) {
