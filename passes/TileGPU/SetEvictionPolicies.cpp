@@ -11,14 +11,15 @@
 //
 // `readers` is the product of the axes that do not move a fetch, and every loop around it must move
 // it, or trips would read it again. With at most `together` readers the bytes are on their way out.
-// Not so a tensor that takes no more than 0.6 of the cache: the next launch may find it there, as
-// the cost model expects. Nor one that is many times as large: it takes longest of all, and what
+// Not so a tensor of which the cache keeps all (getKeptBytes): the next launch may find it there,
+// as the cost model expects. Nor one that is many times as large: it takes longest of all, and what
 // stays in the cache meanwhile, written before and still to be written out, slows it down
 // (docs/notes/Attention.md).
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/ProgramGrid.h"
+#include "target/KeptInCache.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -127,14 +128,11 @@ private:
   /// As many programs read the same at about the same time: two rows of tiles are neighbours, in
   /// bands or on a grid that runs at once.
   static constexpr int64_t together = 2;
-  /// The part of the cache that a tensor may take to be there when the next launch begins.
-  static constexpr double kept = 0.6;
-
   /// A tensor of so many caches gains nothing.
   static constexpr int64_t mostCaches = 3;
 
-  /// Whether the fetch's tensor takes more of the cache than `kept`, and no more than some caches;
-  /// null where nothing says how large it is.
+  /// Whether the fetch's tensor takes more of the cache than that keeps, and no more than some
+  /// caches; null where nothing says how large it is.
   Value isLarge(TmaFetchOp fetch) {
     auto descriptor = fetch.getDescriptor().getDefiningOp<DescriptorOp>();
     if (!descriptor)
@@ -163,7 +161,7 @@ private:
           loc, predicate, elements, arith::ConstantIndexOp::create(builder, loc, bytes * 8 / bits));
     };
     return large[param] = builder.createOrFold<arith::AndIOp>(
-               loc, compare(arith::CmpIPredicate::sgt, int64_t(kept * double(cacheBytes))),
+               loc, compare(arith::CmpIPredicate::sgt, getKeptBytes(cacheBytes)),
                compare(arith::CmpIPredicate::sle, mostCaches * cacheBytes));
   }
 

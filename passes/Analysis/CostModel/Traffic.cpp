@@ -1,6 +1,7 @@
 // What all programs move: bytes from memory, bytes through L2, and what neighbours, caches and
 // shared memory save of both.
 #include "passes/Analysis/CostModel/Estimator.h"
+#include "target/KeptInCache.h"
 
 #include <algorithm>
 #include <cmath>
@@ -127,7 +128,7 @@ double Estimator::addTraffic(CostEstimate &found) const {
       }
       double whole = access.param < work.tensorBytes.size() ? work.tensorBytes[access.param] : 0;
       found.l2Bytes += (access.feedsDot ? all / access.useful : all) * getCacheShare(access);
-      bool isKept = whole > 0 && whole < 0.6 * double(target.cacheBytes);
+      bool isKept = whole > 0 && whole <= double(getKeptBytes(target.cacheBytes));
       if (access.isStore || whole <= 0 || access.isIndexed) {
         found.dramBytes += isKept && !access.isStore ? std::min(all, whole) : all;
         continue;
