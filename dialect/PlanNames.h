@@ -11,6 +11,10 @@ namespace tile::gpu {
 /// changes the launch. tile-gpu-allocate-shared has the block take as many.
 inline constexpr llvm::StringLiteral plannedBytesName = "tile_gpu.planned_bytes";
 
+/// Of a kernel: the source leaves its occupancy open, and tile-gpu-specialize-warps has chosen it
+/// (a unit). tile-gpu-allocate-shared says nothing where it lowers it.
+inline constexpr llvm::StringLiteral openOccupancyName = "tile_gpu.open_occupancy";
+
 } // namespace tile::gpu
 
 #endif

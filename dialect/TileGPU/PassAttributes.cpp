@@ -114,6 +114,7 @@ static const AttributeSpec specs[] = {
     {ringName, isNumber<0>, notNegative, isFetch, "a fetch"},
     {crowdedName, isUnit, unit, isKernel, aKernel},
     {widenedName, isUnit, unit, isKernel, aKernel},
+    {openOccupancyName, isUnit, unit, isKernel, aKernel},
     {plannedBytesName, isNumber<0>, notNegative, isKernel, aKernel},
     {joinedProgramsName, isNumbers, "an array of i64", isKernelOrFunction, both},
     {splitPartsName, isNumber<2>, "an i64 of at least 2", isKernelOrFunction, both},

@@ -18,6 +18,7 @@
 #include "passes/Passes.h"
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/OccupancyFit.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/SharedPlan.h"
 
@@ -347,22 +348,22 @@ bool tile::gpu::convertInRounds(KernelOp kernel) {
   return llvm::any_of(converts, doubleRounds);
 }
 
+/// But rings, which hold several each.
+static SmallVector<LargeTile> collectTiles(ArrayRef<Request> requests) {
+  SmallVector<LargeTile> tiles;
+  for (const Request &request : requests)
+    if (RankedTensorType tile = getTile(request.op))
+      tiles.push_back({request.need.bytes, request.op->getLoc(), tile});
+  return tiles;
+}
+
 static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> requests,
                                     int64_t total, const GPUTarget &target) {
   auto error = kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs " << total
                                   << " bytes of shared memory, " << StringRef(target.name)
                                   << " has " << target.limits.sharedPerBlock()
                                   << " for a block; make its tiles smaller, the largest first";
-  SmallVector<Request *> largest = sortBySize(requests);
-  for (Request *request : ArrayRef<Request *>(largest).take_front(4)) {
-    RankedTensorType tile = getTile(request->op);
-    if (!tile) // a ring
-      continue;
-    auto &note = error.attachNote(request->op->getLoc());
-    note << request->need.bytes << " bytes for a tile of ";
-    llvm::interleave(tile.getShape(), note, "x");
-    note << " " << tile.getElementType();
-  }
+  noteLargest(error, collectTiles(requests));
   return error;
 }
 
@@ -392,9 +393,17 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
     while (std::min(placeAll(*requests), placeAll(*requests, /*persistentFirst=*/true)) > limit &&
            convertInRounds(*requests))
       ;
-    int64_t total = placeBlock(getPointers(*requests), limit, reservesWords(kernel));
+    // First as if each block had its share alone, for the blocks that the kernel asks for.
+    auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
+    int64_t share = getSharedLimit(target.limits, occupancy ? occupancy.getInt() : 1);
+    int64_t total = placeBlock(getPointers(*requests), share, reservesWords(kernel));
+    if (total > share)
+      total = placeBlock(getPointers(*requests), limit, reservesWords(kernel));
     if (total > limit)
       return reportTooLarge(kernel, *requests, total, target);
+    int64_t fitting = target.limits.sharedPerProcessor / (total + target.limits.sharedReserved);
+    if (occupancy && fitting < occupancy.getInt())
+      lowerOccupancy(kernel, fitting, total, share, collectTiles(*requests));
     Builder builder(&getContext());
     for (Request &request : *requests)
       request.op->setAttr(sharedOffsetName, builder.getI64IntegerAttr(request.offset));

@@ -160,6 +160,8 @@ static KeptTrips chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTar
   need.mostTrips = getMostTrips(rows);
   need.programs = countPrograms(kernel, card).all;
   need.bytesInFlight = getBytesInFlight(card);
+  if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
+    need.asked = occupancy.getInt();
   return chooseKeptTrips(need, target.limits);
 }
 

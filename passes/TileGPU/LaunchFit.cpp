@@ -229,8 +229,8 @@ KeptTrips chooseKeptTrips(const KeptNeed &need, const GPULimits &limits) {
   // What is left of a multiprocessor's memory is its first-level cache, where programs find what
   // they share, as the weights of a norm.
   constexpr int64_t firstLevelBytes = 64 * 1024;
-  int64_t most = std::min(
-      {limits.threadsPerProcessor / need.threads, limits.blocksPerProcessor, need.programs});
+  int64_t having = std::min(limits.threadsPerProcessor / need.threads, limits.blocksPerProcessor),
+          most = std::min(having, need.programs), least = std::min(need.asked, having);
   int64_t registers = std::min(need.registers, limits.registersPerThread);
   // Rows of one block, which registers hold: what loops over longer ones would keep must not cost
   // them a block, however few registers ptxas finds for them.
@@ -239,6 +239,7 @@ KeptTrips chooseKeptTrips(const KeptNeed &need, const GPULimits &limits) {
   int64_t blocks = 1;
   while (blocks < most && limits.registersFor(need.threads, blocks + 1) >= registers)
     ++blocks;
+  blocks = std::max(blocks, least);
   auto getRoom = [&](int64_t blocks, int64_t besides) {
     int64_t bytes = getSharedLimit(limits, blocks) - need.fixedBytes - besides / blocks;
     return std::clamp<int64_t>(bytes / need.tripBytes, 0, need.mostTrips);
@@ -248,7 +249,7 @@ KeptTrips chooseKeptTrips(const KeptNeed &need, const GPULimits &limits) {
            double(blocks * need.tripBytes) >= need.bytesInFlight;
   };
   int64_t trips = std::min(need.trips, need.mostTrips), fewer = blocks;
-  while (fewer > 1 && getRoom(fewer, 0) < trips && isEnough(fewer - 1))
+  while (fewer > std::max<int64_t>(least, 1) && getRoom(fewer, 0) < trips && isEnough(fewer - 1))
     --fewer;
   if (getRoom(fewer, 0) >= trips)
     return {fewer, std::max(trips, getRoom(fewer, firstLevelBytes))};

@@ -121,10 +121,12 @@ struct KeptNeed {
   int64_t mostTrips = 0;           ///< by the contract
   int64_t programs = manyPrograms; ///< of a launch for each multiprocessor
   double bytesInFlight = 0;        ///< of a multiprocessor that keeps memory busy
+  int64_t asked = 1;               ///< blocks of a multiprocessor that the source asks for
 };
 /// Blocks that run at once on a multiprocessor, by threads, registers and what they keep, and the
 /// trips whose tiles each keeps in shared memory: all that are expected, where enough warps are
-/// left to keep memory busy; else those for which there is room that costs no block.
+/// left to keep memory busy; else those for which there is room that costs no block. No fewer
+/// blocks than the source asks for.
 struct KeptTrips {
   int64_t blocks = 1, trips = 0;
 };

@@ -13,6 +13,7 @@
 // Convert/TileGPUToLLVM/WarpSpecialize.cpp.
 #include "dialect/AttributeNames.h"
 #include "dialect/FetchNames.h"
+#include "dialect/PlanNames.h"
 #include "dialect/RequestLimits.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/LiveRegisters.h"
@@ -21,6 +22,7 @@
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/IdleWarps.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/OccupancyFit.h"
 #include "passes/TileGPU/ProducerDigits.h"
 #include "passes/TileGPU/ProducerSlice.h"
 #include "passes/TileGPU/RingGroups.h"
@@ -209,24 +211,16 @@ private:
     need.rings = int64_t(plan.need.slots.size());
     need.programs = countPrograms(kernel, getCard(target)).getRoom();
     int64_t blocks = tile::gpu::chooseBlocks(need, limits);
-    if (blocks > 1)
+    if (blocks > 1) {
       kernel->setAttr(occupancyName, builder.getI64IntegerAttr(blocks));
+      kernel->setAttr(openOccupancyName, builder.getUnitAttr());
+    }
     return blocks;
   }
 
-  /// With notes of the largest tiles: what a fetch brings, what is staged beside.
-  LogicalResult reportTooLarge(int64_t bytes, int64_t limit, int64_t blocks) {
-    auto error = kernel.emitError()
-                 << "kernel '" << kernel.getSymName() << "' needs " << bytes
-                 << " bytes of shared memory, a block has " << limit
-                 << (blocks > 1 ? " with occupancy(" + std::to_string(blocks) + ")" : std::string())
-                 << "; make its tiles smaller, the largest first";
-    struct Tile {
-      int64_t bytes;
-      Location loc;
-      ShapedType type;
-    };
-    SmallVector<Tile> tiles;
+  /// The tiles in shared memory: what a fetch brings, what is staged beside.
+  SmallVector<LargeTile> collectTiles() {
+    SmallVector<LargeTile> tiles;
     kernel.getBody().walk([&](Operation *op) {
       SharedNeed need = getSharedNeed(op);
       if (auto fetch = dyn_cast<TmaFetchOp>(op)) {
@@ -238,13 +232,14 @@ private:
           tiles.push_back({need.bytes, op->getLoc(), tile});
       }
     });
-    llvm::stable_sort(tiles, [](const Tile &a, const Tile &b) { return a.bytes > b.bytes; });
-    for (const Tile &tile : ArrayRef<Tile>(tiles).take_front(4)) {
-      auto &note = error.attachNote(tile.loc);
-      note << tile.bytes << " bytes for a tile of ";
-      llvm::interleave(tile.type.getShape(), note, "x");
-      note << " " << tile.type.getElementType();
-    }
+    return tiles;
+  }
+
+  LogicalResult reportTooLarge(int64_t bytes, int64_t limit) {
+    auto error = kernel.emitError() << "kernel '" << kernel.getSymName() << "' needs " << bytes
+                                    << " bytes of shared memory, a block has " << limit
+                                    << "; make its tiles smaller, the largest first";
+    noteLargest(error, collectTiles());
     return error;
   }
 
@@ -341,10 +336,8 @@ private:
     return clocks;
   }
 
-  /// Sets `ring` of each group, with as many stages as chooseRingStages() says.
-  LogicalResult chooseStages() {
-    Plan plan = makePlan();
-    int64_t blocks = chooseBlocks(plan);
+  /// Has the plan be one for `blocks` blocks of a multiprocessor; false if the rings find no room.
+  bool makeRoom(Plan &plan, int64_t blocks) {
     RingNeed &need = plan.need;
     need.limit = getSharedLimit(limits, blocks);
     need.enough = chooseEnough(need, blocks);
@@ -356,12 +349,48 @@ private:
     // Conversions pay by a few barriers for a stage that would not fit otherwise.
     while (chooseRingStages(need).fitting < 1 && convertInRounds(kernel))
       countLifetimes(plan);
+    return chooseRingStages(need).fitting >= 1;
+  }
+
+  /// The plan for as many blocks as the occupancy says, or for the most fewer that find room: one
+  /// block whose tiles come by TMA is worth more than several that load by their threads.
+  Plan makeFittingPlan() {
+    const Plan first = makePlan();
+    Plan plan = first;
+    int64_t blocks = chooseBlocks(plan);
+    SmallVector<std::pair<ConvertLayoutOp, Attribute>> rounds;
+    if (blocks > 1)
+      kernel.getBody().walk([&](ConvertLayoutOp convert) {
+        rounds.push_back({convert, convert->getAttr(roundsName)});
+      });
+    if (makeRoom(plan, blocks))
+      return plan;
+    const int64_t bytes = plan.need.fixed + plan.need.getStageBytes(), share = plan.need.limit;
+    while (blocks > 1) {
+      for (auto [convert, before] : rounds) // they have made no room
+        if (before)
+          convert->setAttr(roundsName, before);
+        else
+          convert->removeAttr(roundsName);
+      plan = first;
+      if (makeRoom(plan, --blocks)) {
+        lowerOccupancy(kernel, blocks, bytes, share, collectTiles());
+        break;
+      }
+    }
+    return plan;
+  }
+
+  /// Sets `ring` of each group, with as many stages as chooseRingStages() says.
+  LogicalResult chooseStages() {
+    Plan plan = makeFittingPlan();
+    RingNeed &need = plan.need;
     alternateTiles(plan);
     RingStages chosen = chooseRingStages(need);
     int64_t repeated = need.getStageBytes();
     if (chosen.fitting < 1) {
       kernel->setAttr(loadsItselfName, builder.getUnitAttr());
-      return reportTooLarge(need.fixed + repeated, need.limit, blocks);
+      return reportTooLarge(need.fixed + repeated, need.limit);
     }
     if (need.explicitly && chosen.fitting < need.requested)
       remarkOn(kernel) << "stages(" << need.requested

@@ -169,7 +169,8 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
 }
 
 /// What tile-gpu-keep-tiles keeps of what KeptTiles.cpp has found.
-static void estimateKept(const KernelWork &work, const TargetLimits &target, Resources &found) {
+static void estimateKept(const KernelWork &work, const Schedule &schedule,
+                         const TargetLimits &target, Resources &found) {
   // Of a tile that all threads hold there is little to be saved.
   constexpr int64_t vectorBytes = 16; // of rows that go round, wherever they begin
   auto isShared = [&](const KeptWork::Tile &tile) {
@@ -189,6 +190,7 @@ static void estimateKept(const KernelWork &work, const TargetLimits &target, Res
   need.mostTrips = std::max(need.trips, work.kept.mostTrips);
   need.programs = std::max<int64_t>(found.need.programs, 1);
   need.bytesInFlight = getBytesInFlight(getCard(*target.target)); // passes know no other card
+  need.asked = schedule.occupancy.value_or(1);
   found.keptTrips = gpu::chooseKeptTrips(need, target.target->limits).trips;
   // What is not copied ahead lies there as threads hold it. Each tile has whole lines.
   constexpr int64_t fewestTrips = 2;
@@ -248,13 +250,16 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   estimateShared(work, schedule, target, found);
   addLoadsByThreads(work, found);
   if (target.target && found.reason.empty())
-    estimateKept(work, target, found);
+    estimateKept(work, schedule, target, found);
   if (found.bulkCopies && found.isOpen && !schedule.occupancy && !schedule.maxRegisters &&
       !schedule.warps && !schedule.consumers && !schedule.stages)
     if (int64_t blocks = gpu::chooseBlocks(found.need, target.target->limits); blocks > 1) {
       Schedule shared = schedule;
       shared.occupancy = blocks;
-      return estimateResources(work, shared, target);
+      Resources several = estimateResources(work, shared, target);
+      if (several.lacksShare) // passes lower what nobody has asked for
+        several.reason.clear();
+      return several;
     }
   if (target.target)
     found.given = expectRegisters(work, schedule, target, found);

@@ -43,6 +43,7 @@ struct Resources {
   int64_t sharedBytes = 0; ///< of a block, estimated
   int64_t ratedBytes = 0;  ///< by which blocks are counted that run at once
   gpu::BlockNeed need;     ///< with bulk copies
+  bool lacksShare = false; ///< the reason is that its occupancy cannot be had
   bool isOpen = true;      ///< no loop says how many stages it wants
   int64_t keptTrips = 0;   ///< whose tiles later loops find in shared memory
   int64_t blocks = 0;      ///< of a multiprocessor at once

@@ -543,7 +543,11 @@ private:
 
   void finish() {
     const int64_t limit = target.sharedBytes - page;
-    int64_t total = placeBlock(limit);
+    // First as if each block had its share alone, as tile-gpu-allocate-shared does.
+    const int64_t share = schedule.occupancy ? std::min(getLimit(), limit) : limit;
+    int64_t total = placeBlock(share);
+    if (total > share && share < limit)
+      total = placeBlock(limit);
     // The largest exchanges go in rounds.
     while (total > limit) {
       gpu::PlacedBytes *largest = nullptr;
@@ -559,6 +563,14 @@ private:
     if (total > limit && found.reason.empty())
       found.reason = "a block needs about " + std::to_string(total) +
                      " bytes of shared memory and gets " + std::to_string(limit);
+    const GPULimits &limits = target.target->limits;
+    int64_t fitting = limits.sharedPerProcessor / (total + limits.sharedReserved);
+    if (schedule.occupancy && fitting < *schedule.occupancy && found.reason.empty()) {
+      found.reason = "a block needs about " + std::to_string(total) +
+                     " bytes of shared memory and gets " + std::to_string(share) +
+                     " with occupancy(" + std::to_string(*schedule.occupancy) + ")";
+      found.lacksShare = true;
+    }
     if (found.stages < 2)
       found.stages = 0;
   }
