@@ -72,12 +72,20 @@ private:
 };
 
 void Compiler::reportSpills(const runtime::Kernel &kernel) {
-  session.getDiagnostics()
-      .report(diag::registersSpill, session.getLine(kernel.file, kernel.line), kernel.symbol,
-              std::to_string(kernel.launch.spillBytes), std::to_string(kernel.launch.registers))
-      .note(
-          "smaller tiles or more warps leave each thread less to hold: `tilec explain` shows what "
-          "other configurations cost");
+  DiagnosticBuilder warning = session.getDiagnostics().report(
+      diag::registersSpill, session.getLine(kernel.file, kernel.line), kernel.symbol,
+      std::to_string(kernel.launch.spillBytes), std::to_string(kernel.launch.registers));
+  // What is asked for is kept: a little spilling may be worth a block.
+  ModuleOp widened = getWidened();
+  auto asks = widened ? widened.lookupSymbol<KernelOp>(kernel.symbol) : KernelOp();
+  for (auto [attribute, name] :
+       {std::pair(occupancyName, "occupancy"), std::pair(maxRegistersName, "maxreg")})
+    if (auto value = asks ? asks->getAttrOfType<IntegerAttr>(attribute) : IntegerAttr())
+      warning.note(llvm::Twine(name) + "(" + llvm::Twine(value.getInt()) +
+                   ") bounds the registers of its threads");
+  warning.note(
+      "smaller tiles or more warps leave each thread less to hold: `tilec explain` shows what "
+      "other configurations cost");
 }
 
 /// None after an error, which is reported on the first try alone.
