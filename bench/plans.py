@@ -7,7 +7,7 @@ plans.py [--build BUILD] [--target sm_90a,sm_80] [--configurations N] [--with AT
 
 Needs no GPU; registers need ptxas, which takes most of the time. They are those of a thread that
 computes: what setmaxnreg gives it, else what ptxas does. Configurations are attributes beside what
-the model chooses itself: warps, stages and occupancy in turns, 20 at most. Prints each kernel that
+the model chooses itself: warps, stages and occupancy in turns, 48 at most. Prints each kernel that
 differs in stages, with --all in anything, and sums.
 """
 
@@ -28,8 +28,11 @@ DTYPE, NUMBER = "f16", "128"
 def configurations(count):
     """Attributes for --with, the model's own choice first."""
     warps, stages = ("", "warps=4", "warps=8"), ("", "stages=2", "stages=3", "stages=4")
-    choices = itertools.product(warps, stages, ("", "occupancy=2"))
-    return [",".join(filter(None, each)) for each in choices][: min(count, 20)]
+    choices = [
+        *itertools.product(warps, stages, ("", "occupancy=2")),
+        *itertools.product(warps, stages, ("occupancy=3", "occupancy=8")),
+    ]
+    return [",".join(filter(None, each)) for each in choices][:count]
 
 
 def definitions(path):
