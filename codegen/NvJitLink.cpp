@@ -2,6 +2,7 @@
 // The library has no header here: its functions are looked up by name, and a release that lacks one
 // of them is taken for none. The handle is opened for each call and never shared between threads.
 #include "codegen/Assemble.h"
+#include "codegen/LostProducts.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -113,6 +114,8 @@ Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &opti
   cubin.bytes.resize(size);
   if (library.getCubin(handle, cubin.bytes.data()) != 0)
     return makeError("nvJitLink wrote no cubin");
+  if (auto lost = findLostProducts(ptx, cubin.bytes))
+    return makeError("nvJitLink made a mistake: " + *lost);
   cubin.assembler = library.path;
   parseAssemblerLog(NvJitLink::readLog(handle, library.getInfoLogSize, library.getInfoLog), cubin);
   return cubin;

@@ -6,6 +6,7 @@
 //
 // One that was asked for and is not there is an error: another would give other code.
 #include "codegen/Assemble.h"
+#include "codegen/LostProducts.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -221,8 +222,8 @@ void parseAssemblerLog(StringRef log, Cubin &cubin) {
 /// the number into the cubin, and the same source gives the same bytes everywhere.
 constexpr StringRef atOnce = "--split-compile=8";
 
-/// ptxas itself crashes on some kernels at its highest levels; a lower one is tried then, with a
-/// warning.
+/// ptxas itself crashes on some kernels at its highest levels, and leaves out products of others; a
+/// lower one is tried then, with a warning.
 static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &program,
                                          const AssembleOptions &options) {
   Cubin cubin;
@@ -244,11 +245,16 @@ static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &progr
     Expected<int> code = runProgram(program, words, log);
     if (!code)
       return code.takeError();
+    auto takesLowerLevel = [&](const std::string &reason) {
+      if (level > 0)
+        cubin.warnings.push_back(reason + " at " + flag + ", so a lower level is taken");
+      return level > 0;
+    };
     if (*code < 0) {
       std::string reason = "'" + program + "' was ended by signal " + std::to_string(-*code);
-      if (level == 0 || *code == -SIGINT || *code == -SIGTERM || *code == -SIGKILL)
+      bool isAsked = *code == -SIGINT || *code == -SIGTERM || *code == -SIGKILL;
+      if (isAsked || !takesLowerLevel(reason))
         return makeError(reason);
-      cubin.warnings.push_back(reason + " at " + flag + ", so a lower level is taken");
       continue;
     }
     std::string text = log.read();
@@ -262,10 +268,16 @@ static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &progr
     if (*code != 0)
       return readRefusal("ptxas", text);
     cubin.bytes = output.read();
-    cubin.assembler = program;
-    parseAssemblerLog(text, cubin);
     if (cubin.bytes.empty())
       return makeError("'" + program + "' wrote no cubin");
+    if (auto lost = findLostProducts(ptx, cubin.bytes)) {
+      std::string reason = "'" + program + "' made a mistake: " + *lost;
+      if (!takesLowerLevel(reason))
+        return makeError(reason);
+      continue;
+    }
+    cubin.assembler = program;
+    parseAssemblerLog(text, cubin);
     return cubin;
   }
 }
