@@ -28,6 +28,7 @@ Error Validator::check(const tile_argument *arguments, size_t count, Plan &plan,
   // The view has addresses of the plan's buffers; plain values are copied back.
   plan.empty = view.empty;
   plan.programs = view.programs;
+  plan.sharedBytes = view.shared_bytes;
   plan.fills.clear();
   plan.fillParams.clear();
   for (size_t i = 0; i < count; ++i) {

@@ -24,6 +24,8 @@ struct Plan {
   bool empty = false;
   /// Product of the extents, at most 2^31 - 1.
   int64_t programs = 0;
+  /// Dynamic shared memory of a block.
+  unsigned sharedBytes = 0;
   /// Programs along each grid axis, slowest first.
   std::vector<int64_t> extents;
   /// Values of the kernel's `dims`, in their order, then of the scalar parameters that expressions

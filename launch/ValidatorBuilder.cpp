@@ -132,6 +132,8 @@ bool ValidatorBuilder::isUsed(const Param &scalar) const {
   auto used = [&](const Expr &expr) { return mentions(expr, scalar.name); };
   if (scalar.min || scalar.max || std::any_of(kernel.grid.begin(), kernel.grid.end(), used))
     return true;
+  if (kernel.launch.sharedTaken && used(*kernel.launch.sharedTaken))
+    return true;
   for (const Contract &contract : kernel.contracts)
     if (used(contract.condition))
       return true;
@@ -340,6 +342,9 @@ bool ValidatorBuilder::compileConditions() {
   for (const Expr &extent : kernel.grid)
     if (!compile(extent, v.grid.emplace_back()))
       return false;
+  v.tables.shared_taken = -1;
+  if (kernel.launch.sharedTaken && !compile(*kernel.launch.sharedTaken, v.tables.shared_taken))
+    return false;
   for (const Contract &contract : kernel.contracts) {
     tk_contract made = {};
     if (!compile(contract.condition, made.expr))

@@ -110,8 +110,10 @@ struct Argument {
 struct LaunchInfo {
   /// Threads of one block; 1 on the CPU.
   unsigned threads = 1;
-  /// Dynamic shared memory of one block.
+  /// Dynamic shared memory of one block, at most.
   unsigned sharedBytes = 0;
+  /// What a launch needs of these bytes, where that depends on its extents.
+  std::optional<Expr> sharedTaken;
   unsigned registers = 0;
   unsigned spillBytes = 0;
   /// Blocks take several programs each: launch as many as run at once.

@@ -335,6 +335,8 @@ Kernel Reader::readKernel(const Json &json) {
     Step step(*this, ".launch");
     kernel.launch.threads = readUnsigned(*launch, "threads");
     kernel.launch.sharedBytes = readUnsigned(*launch, "shared_bytes", false);
+    if (const Json *taken = find(*launch, "shared_taken", false))
+      kernel.launch.sharedTaken = readExpr(*taken);
     kernel.launch.registers = readUnsigned(*launch, "registers", false);
     kernel.launch.spillBytes = readUnsigned(*launch, "spill_bytes", false);
     for (auto [key, value] : {std::pair("persistent", &kernel.launch.persistent),
@@ -422,6 +424,8 @@ void Reader::checkNames(const Kernel &kernel) {
   }
   for (const Expr &extent : kernel.grid)
     checkNames(extent, values);
+  if (kernel.launch.sharedTaken)
+    checkNames(*kernel.launch.sharedTaken, values);
   for (const Argument &argument : kernel.arguments)
     if (argument.kind != Argument::Kind::TensorMap && argument.kind != Argument::Kind::Scratch &&
         !(argument.kind == Argument::Kind::Param ? params : dims).count(argument.name))

@@ -137,6 +137,8 @@ static Json write(const Kernel &kernel) {
                     {"shared_bytes", kernel.launch.sharedBytes},
                     {"registers", kernel.launch.registers},
                     {"spill_bytes", kernel.launch.spillBytes}};
+  if (kernel.launch.sharedTaken)
+    json["launch"]["shared_taken"] = write(*kernel.launch.sharedTaken);
   if (kernel.launch.persistent)
     json["launch"]["persistent"] = true;
   if (kernel.launch.scratchBytes)

@@ -98,8 +98,9 @@ static tile_code tk_run(const tk_build *builds, int build_count, const tk_kernel
     pointers[i] = k->arguments[i].kind == TK_ARG_MAP ? (void *)&maps[k->arguments[i].index]
                                                      : (void *)&plan->cells[i];
   }
-  code = tk_start(&tk_cuda, k, function->handle,
-                  tk_count_blocks(k, plan->programs, function->blocks), stream, pointers);
+  code =
+      tk_start(&tk_cuda, k, function->handle, tk_count_blocks(k, plan->programs, function->blocks),
+               plan->shared_bytes, stream, pointers);
   if (scratch) {
     pthread_mutex_lock(&tk_mutex);
     error = tk_scratch_done(&tk_cuda, scratch, stream);

@@ -271,7 +271,7 @@ void CTables::writeRecord(raw_ostream &out, size_t number, size_t unit, bool isH
       << ",\n     " << k.argument_count << ", " << table("arguments", k.argument_count) << ", "
       << k.map_count << ", " << table("maps", k.map_count) << ", " << table("alias", k.may_alias)
       << ", " << k.threads << ", " << k.shared_bytes << ", " << k.scratch_bytes << ", " << k.cluster
-      << ", " << k.persistent << ", " << k.scratch_shared << ", "
+      << ", " << k.shared_taken << ", " << k.persistent << ", " << k.scratch_shared << ", "
       << (isHost ? "tk_host_" + std::to_string(index) : std::string("NULL")) << "},\n";
 }
 

@@ -6,6 +6,7 @@
 #include "dialect/PlanNames.h"
 #include "dialect/ProductNames.h"
 #include "dialect/RequestLimits.h"
+#include "dialect/RowNames.h"
 #include "dialect/SelectionNames.h"
 #include "dialect/ShiftNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -44,6 +45,12 @@ static bool isBranch(Operation *op) {
   return isa<RegionBranchOpInterface>(op) && !isa<LoopLikeOpInterface>(op);
 }
 static bool isNumbers(Attribute value) { return isa<DenseI64ArrayAttr>(value); }
+template <int64_t count> static bool isList(Attribute value) {
+  auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
+  return numbers && numbers.size() == count &&
+         llvm::all_of(numbers.asArrayRef(), [](int64_t each) { return each >= 0; });
+}
+static bool isSlots(Operation *op) { return isa<LocalSlotsOp>(op); }
 static bool isString(Attribute value) { return isa<StringAttr>(value); }
 static bool isListOfMaps(Attribute value) {
   auto maps = dyn_cast<ArrayAttr>(value);
@@ -71,6 +78,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   num_warps                                        tile-gpu-assign-layouts
 //   cache                                            tile-gpu-use-tma, -set-eviction-policies
 //   rare                                             tile-gpu-use-tma
+//   row_trips                                        tile-gpu-keep-tiles
 //   cluster, paired_axes                             tile-gpu-multicast
 //   schedule, fresh                                  tile-gpu-schedule-loops
 //   ring                                             tile-gpu-apply-schedule, -specialize-warps
@@ -80,7 +88,7 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //     loads_itself                                   tile-gpu-specialize-warps
 //   dynamic_schedule                                 tile-gpu-schedule-tiles-dynamically
 //   vector, vector_if, fastest, windows, read_only   tile-gpu-vectorize-accesses
-//   offset, shared_bytes, rounds                     tile-gpu-allocate-shared
+//   offset, shared_bytes, shared_by_row, rounds      tile-gpu-allocate-shared
 //   num_threads, non_negative, scratch_bytes, fill,
 //     scratch_argument, tensor_maps                  convert-tile-gpu-to-vector
 static const AttributeSpec specs[] = {
@@ -93,6 +101,10 @@ static const AttributeSpec specs[] = {
     {realExtentsName, isNumbers, "an array of i64", isInKernel, inside},
     {numThreadsName, isNumber<1>, positive, isFunction, aFunction},
     {sharedBytesName, isNumber<0>, notNegative, isKernelOrFunction, both},
+    {rowTripsName, isList<3>, "an array of three i64 that are not negative", isSlots,
+     "a local_slots"},
+    {sharedByRowName, isList<7>, "an array of seven i64 that are not negative", isKernelOrFunction,
+     both},
     {sharedOffsetName, isNumber<0>, notNegative, isInKernel, inside},
     {roundsName, isNumber<2>, "an i64 of at least 2", isConversion, "a convert_layout"},
     {vectorName, isNumber<1>, positive, isInKernel, inside},

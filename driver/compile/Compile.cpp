@@ -20,6 +20,7 @@
 #include "dialect/AttributeNames.h"
 #include "dialect/CPUAttributeNames.h"
 #include "dialect/JoinedNames.h"
+#include "dialect/RowNames.h"
 #include "dialect/Tile/TileDialect.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "driver/Dialects.h"
@@ -363,6 +364,36 @@ static void fillScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
   kernel.arguments.push_back({runtime::Argument::Kind::Scratch, {}, 0});
 }
 
+/// What of a block's shared memory a launch needs: rows of fewer trips than there are slots leave
+/// the last ones unused.
+static void fillShared(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
+  using runtime::Expr;
+  auto bytes = function->getAttrOfType<IntegerAttr>(gpu::sharedBytesName);
+  auto byRow = function->getAttrOfType<DenseI64ArrayAttr>(gpu::sharedByRowName);
+  if (bytes)
+    kernel.launch.sharedBytes = bytes.getInt();
+  if (!bytes || !byRow)
+    return;
+  int64_t number = byRow[0], step = byRow[1], none = byRow[2], always = byRow[3];
+  int64_t first = byRow[4], bytesOfSlot = byRow[5], slots = byRow[6];
+  for (const runtime::Argument &argument : kernel.arguments) {
+    if (argument.kind != runtime::Argument::Kind::Dim || number-- > 0)
+      continue;
+    // The bytes of the slots, times 0 or 1 for whether there is a trip that uses one.
+    Expr extent = Expr::makeName(argument.name);
+    Expr trips =
+        Expr::make(Expr::Op::Min, Expr::make(Expr::Op::CeilDiv, extent, Expr(step)), Expr(slots));
+    Expr bytesOfSlots = Expr::make(
+        Expr::Op::Add, Expr::make(Expr::Op::Mul, std::move(trips), Expr(bytesOfSlot)), Expr(first));
+    Expr used = Expr::make(Expr::Op::Min, Expr::make(Expr::Op::Div, extent, Expr(none + 1)),
+                           Expr(int64_t(1)));
+    kernel.launch.sharedTaken = Expr::make(
+        Expr::Op::Add, Expr::make(Expr::Op::Mul, std::move(used), std::move(bytesOfSlots)),
+        Expr(always));
+    return;
+  }
+}
+
 /// Memory for the tiles of a kernel on the CPU.
 static void fillHostScratch(runtime::Kernel &kernel, LLVM::LLVMFuncOp function) {
   auto bytes = function->getAttrOfType<IntegerAttr>(cpu::scratchBytesName);
@@ -381,8 +412,7 @@ void Compiler::fillLaunch() {
     if (auto threads =
             function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getReqntidAttrName()))
       kernel.launch.threads = threads[0];
-    if (auto bytes = function->getAttrOfType<IntegerAttr>(gpu::sharedBytesName))
-      kernel.launch.sharedBytes = bytes.getInt();
+    fillShared(kernel, function);
     kernel.launch.persistent = function->hasAttr(gpu::persistentGridName);
     if (auto cluster =
             function->getAttrOfType<DenseI32ArrayAttr>(NVVM::NVVMDialect::getClusterDimAttrName()))

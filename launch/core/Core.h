@@ -121,6 +121,7 @@ typedef struct {
   const tk_map *maps;
   const unsigned char *may_alias; /* params x params; NULL: none */
   unsigned threads, shared_bytes, scratch_bytes, cluster;
+  int shared_taken; /* what a launch needs of shared_bytes: an expression; -1: all of them */
   int persistent, scratch_shared; /* shared: by all programs */
   void (*host)(const void *const *arguments, int64_t begin, int64_t end); /* on the CPU */
 } tk_kernel;
@@ -129,6 +130,7 @@ typedef struct {
 typedef struct {
   int empty, is_retry, has_free; /* is_retry: free strides get values that the contracts allow */
   int64_t programs, *extents, *values, *strides;
+  unsigned shared_bytes; /* of a block */
   uint64_t *spans; /* bytes from the first to the last element; 0 of scalars and empty tensors */
   uint64_t *cells; /* machine arguments; those of tensor maps and scratch memory are 0 */
 } tk_plan;

@@ -43,7 +43,7 @@ TK_CORE tile_code tk_fill_device(const tk_driver *driver, const tk_kernel *k, co
  * clusters. */
 TK_CORE unsigned tk_count_blocks(const tk_kernel *k, int64_t programs, unsigned resident);
 TK_CORE tile_code tk_start(const tk_driver *driver, const tk_kernel *k, void *function,
-                           unsigned blocks, void *stream, void **arguments);
+                           unsigned blocks, unsigned shared_bytes, void *stream, void **arguments);
 
 #ifdef __cplusplus
 }

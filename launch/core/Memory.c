@@ -293,6 +293,18 @@ static int tk_compute_grid(const tk_kernel *k, tk_plan *plan) {
   return bad;
 }
 
+/* Bytes of shared memory of a block. A manifest may say anything: no more than was asked for when
+ * the kernel was loaded. */
+static unsigned tk_count_shared(const tk_kernel *k, const tk_plan *plan) {
+  int overflow = 0;
+  int64_t taken;
+  if (k->shared_taken < 0)
+    return k->shared_bytes;
+  taken = tk_eval(k, k->shared_taken, plan->values, &overflow);
+  return overflow || taken < 0 || taken > (int64_t)k->shared_bytes ? k->shared_bytes
+                                                                   : (unsigned)taken;
+}
+
 static tile_code tk_check_programs(const tk_kernel *k, tk_plan *plan, int bad) {
   int64_t programs = 1;
   int is_huge = 0;
@@ -349,6 +361,7 @@ static tile_code tk_check_once(const tk_kernel *k, const tile_argument *a, size_
     return code;
   bad = tk_compute_grid(k, plan);
   plan->programs = 0;
+  plan->shared_bytes = tk_count_shared(k, plan);
   if (!unchecked) {
     code = tk_check_contracts(k, plan);
     if (!code)

@@ -115,11 +115,11 @@ TK_CORE unsigned tk_count_blocks(const tk_kernel *k, int64_t programs, unsigned 
 }
 
 TK_CORE tile_code tk_start(const tk_driver *driver, const tk_kernel *k, void *function,
-                           unsigned blocks, void *stream, void **arguments) {
+                           unsigned blocks, unsigned shared_bytes, void *stream, void **arguments) {
   tk_launch_attribute cluster;
   tk_launch_config config;
   if (k->cluster <= 1) {
-    int result = driver->launchKernel(function, blocks, 1, 1, k->threads, 1, 1, k->shared_bytes,
+    int result = driver->launchKernel(function, blocks, 1, 1, k->threads, 1, 1, shared_bytes,
                                       stream, arguments, NULL);
     return result ? tk_refused(driver, k, result, "cannot launch") : TILE_OK;
   }
@@ -134,7 +134,7 @@ TK_CORE tile_code tk_start(const tk_driver *driver, const tk_kernel *k, void *fu
   config.grid[0] = blocks;
   config.grid[1] = config.grid[2] = config.block[1] = config.block[2] = 1;
   config.block[0] = k->threads;
-  config.shared_bytes = k->shared_bytes;
+  config.shared_bytes = shared_bytes;
   config.stream = stream;
   cluster.id = TK_CLUSTER;
   cluster.value[0] = k->cluster;

@@ -13,6 +13,7 @@
 // where there is room, which saves these barriers.
 #include "dialect/AttributeNames.h"
 #include "dialect/PlanNames.h"
+#include "dialect/RowNames.h"
 #include "dialect/SelectionNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Passes.h"
@@ -303,6 +304,41 @@ std::optional<int64_t> tile::gpu::planBytesBesideFetches(KernelOp kernel) {
   return placeAll(*requests);
 }
 
+/// Has the slots of rows come last, and says what a launch needs that makes fewer trips than there
+/// are slots: so many blocks more run at once there. Nothing changes where others have bytes of
+/// the slots at other times, or where rows go along several dimensions.
+static void placeRowsLast(KernelOp kernel, MutableArrayRef<Request> requests, int64_t total) {
+  SmallVector<Request *> slots, others;
+  for (Request &each : requests)
+    (each.op->hasAttr(rowTripsName) ? slots : others).push_back(&each);
+  if (slots.empty())
+    return;
+  llvm::sort(slots, [](Request *a, Request *b) { return a->offset < b->offset; });
+  Request *last = slots.back();
+  auto trips = last->op->getAttrOfType<DenseI64ArrayAttr>(rowTripsName);
+  int64_t end = last->offset + last->bytes,
+          stride = getSlotStride(cast<LocalSlotsOp>(last->op).getType());
+  bool apart = end % sharedLine == 0, alike = true;
+  for (Request *each : others)
+    apart &= each->offset >= end && end % each->alignment == 0;
+  for (Request *each : slots)
+    alike &= each->op->getAttr(rowTripsName) == trips;
+  if (!apart || !alike) {
+    declined(kernel) << "its launches need as much shared memory for short rows as for long ones: "
+                     << (apart ? "its loops go over rows along several dimensions"
+                               : "other tiles take the bytes of the rows meanwhile");
+    return;
+  }
+  for (Request *each : others)
+    each->offset -= end;
+  for (Request *each : slots)
+    each->offset += total - end;
+  kernel->setAttr(sharedByRowName,
+                  DenseI64ArrayAttr::get(kernel.getContext(),
+                                         {trips[0], trips[1], trips[2], total - end,
+                                          end - last->bytes, stride, last->bytes / stride}));
+}
+
 /// The contents of a request, for a message: the shape and element type of its tile; of the
 /// first slot; null for a ring, which holds several.
 static RankedTensorType getTile(Operation *op) {
@@ -405,6 +441,7 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
     if (occupancy && fitting < occupancy.getInt())
       lowerOccupancy(kernel, fitting, total, share, collectTiles(*requests));
     Builder builder(&getContext());
+    placeRowsLast(kernel, *requests, total);
     for (Request &request : *requests)
       request.op->setAttr(sharedOffsetName, builder.getI64IntegerAttr(request.offset));
     total = keepPlan(kernel, total, target.limits);

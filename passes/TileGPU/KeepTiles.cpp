@@ -12,6 +12,7 @@
 // cp.async some trips ahead, each thread for itself. Bytes on their way take no registers then, and
 // few threads keep memory busy.
 #include "dialect/AttributeNames.h"
+#include "dialect/RowNames.h"
 #include "dialect/TileGPU/RotatedMemory.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
@@ -165,6 +166,49 @@ static KeptTrips chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTar
   return chooseKeptTrips(need, target.limits);
 }
 
+//===--- Shorter rows ------------------------------------------------------===//
+
+/// The extent up to which a version of the loops, which stands in the other branch, goes over the
+/// rows; 0 if there is none, or if it asks for more than a row's length.
+static int64_t getOtherVersion(scf::ForOp loop, Value extent) {
+  auto branch = dyn_cast<scf::IfOp>(loop->getParentOp());
+  if (!branch || loop->getBlock() == branch.thenBlock())
+    return 0;
+  int64_t longest = 0;
+  SmallVector<Value> conditions{branch.getCondition()};
+  while (!conditions.empty()) {
+    Value condition = conditions.pop_back_val();
+    if (auto both = condition.getDefiningOp<arith::AndIOp>()) {
+      conditions.append({both.getLhs(), both.getRhs()});
+      continue;
+    }
+    auto test = condition.getDefiningOp<arith::CmpIOp>();
+    APInt bound;
+    if (!test || test.getLhs() != extent || !matchPattern(test.getRhs(), m_ConstantInt(&bound)))
+      return 0;
+    if (test.getPredicate() == arith::CmpIPredicate::sle && !longest)
+      longest = bound.getSExtValue();
+    else if (test.getPredicate() != arith::CmpIPredicate::sgt || !bound.isZero()) // rows of nothing
+      return 0;
+  }
+  return std::max<int64_t>(longest, 0);
+}
+
+/// Says of slots how many trips a launch makes: one of shorter rows needs fewer.
+static void noteTrips(KernelOp kernel, const RowLoops &rows, ArrayRef<Value> slots) {
+  scf::ForOp loop = rows.loops.front();
+  auto dim = loop.getUpperBound().getDefiningOp<DimOp>();
+  if (!dim || !matchPattern(loop.getLowerBound(), m_Zero()))
+    return;
+  for (auto [number, each] : llvm::enumerate(kernel.getDims()))
+    if (cast<DimAttr>(each).getName() == dim.getDim().getName())
+      for (Value place : slots)
+        place.getDefiningOp()->setAttr(
+            rowTripsName,
+            DenseI64ArrayAttr::get(kernel.getContext(), {int64_t(number), rows.step,
+                                                         getOtherVersion(loop, dim.getResult())}));
+}
+
 //===--- Copies ahead -----------------------------------------------------===//
 
 /// How many trips ahead the first loop's tiles are copied: as many as keep memory busy, where all
@@ -212,6 +256,8 @@ public:
       readAll(loop);
     }
   }
+
+  ArrayRef<Value> getPlaces() const { return places; }
 
 private:
   Value constant(Location loc, int64_t value) {
@@ -419,9 +465,12 @@ struct TileGPUKeepTiles : tile::impl::TileGPUKeepTilesBase<TileGPUKeepTiles> {
         for (RowLoops &rows : findRows(*block)) {
           KeptTrips kept = chooseSlots(kernel, rows, *target);
           bool all = kept.trips >= getMostTrips(rows);
-          if (kept.trips > 0)
-            Keeper(rows, kept.trips, all, chooseDistance(kernel, rows, kept, *target, divisibility))
-                .run();
+          if (kept.trips <= 0)
+            continue;
+          Keeper keeper(rows, kept.trips, all,
+                        chooseDistance(kernel, rows, kept, *target, divisibility));
+          keeper.run();
+          noteTrips(kernel, rows, keeper.getPlaces());
         }
     }
   }

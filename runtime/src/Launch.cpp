@@ -41,7 +41,8 @@ Error tile_module::launchWithScratch(const CudaDriver &driver, Loaded &entry,
     }
   const tk_kernel &tables = instance.validator->getTables();
   Error error;
-  if (tile_code code = tk_start(&driver, &tables, function, blocks, stream, plan.pointers.data()))
+  if (tile_code code = tk_start(&driver, &tables, function, blocks, plan.sharedBytes, stream,
+                                plan.pointers.data()))
     error = lastError(code);
   std::lock_guard<std::mutex> lock(mutex);
   int result = tk_scratch_done(&driver, scratch, stream);
@@ -101,7 +102,8 @@ Error tile_module::execute(const tile_kernel &kernel, const tile_instance &insta
   unsigned blocks = tk_count_blocks(&tables, plan.programs, function.blocks);
   if (info.launch.scratchBytes)
     return launchWithScratch(driver, *place.entry, instance, plan, handle, blocks, cuStream);
-  tile_code code = tk_start(&driver, &tables, handle, blocks, cuStream, plan.pointers.data());
+  tile_code code =
+      tk_start(&driver, &tables, handle, blocks, plan.sharedBytes, cuStream, plan.pointers.data());
   return code ? lastError(code) : Error();
 }
 

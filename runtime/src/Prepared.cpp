@@ -45,6 +45,7 @@ void Validator::replace(const tile_argument *given, const uint64_t *values, size
                         const Plan &plan, Plan &result) const {
   result.empty = plan.empty;
   result.programs = plan.programs;
+  result.sharedBytes = plan.sharedBytes;
   if (tables.map_count)
     result.strides = plan.strides;
   if (!plan.fills.empty() || !result.fills.empty())

@@ -8,6 +8,7 @@
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "dialect/AttributeNames.h"
 #include "dialect/JoinedNames.h"
+#include "dialect/RowNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
@@ -126,6 +127,8 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
     function->setAttr(gpu::joinedProgramsName, joined);
   if (auto bytes = kernel->getAttr(gpu::sharedBytesName))
     function->setAttr(gpu::sharedBytesName, bytes);
+  if (auto byRow = kernel->getAttr(gpu::sharedByRowName))
+    function->setAttr(gpu::sharedByRowName, byRow);
   if (auto mode = kernel->getAttr(floatModeName))
     function->setAttr(floatModeName, mode);
   if (parts)

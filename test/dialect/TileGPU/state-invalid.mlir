@@ -22,6 +22,16 @@ tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.planned_byte
 
 // -----
 
+// expected-error @below {{expected 'tile_gpu.shared_by_row' to be an array of seven i64 that are not negative, found array<i64: 1, 2>}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.shared_by_row = array<i64: 1, 2>} grid { tile.yield } body { tile.return }
+
+// -----
+
+// expected-error @below {{'tile_gpu.row_trips' belongs on a local_slots}}
+tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.row_trips = array<i64: 0, 1, 0>} grid { tile.yield } body { tile.return }
+
+// -----
+
 // expected-error @below {{expected 'tile_gpu.cluster' to be an i64 of at least 2, found 1}}
 tile.kernel @k params [] dims [] constexprs [] attributes {tile_gpu.cluster = 1 : i64} grid { tile.yield } body { tile.return }
 

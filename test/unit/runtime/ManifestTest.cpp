@@ -22,6 +22,7 @@ static Manifest sample() {
   product.arguments.push_back({Argument::Kind::TensorMap, "", 0});
   product.launch.persistent = true;
   product.launch.cluster = 2;
+  product.launch.sharedTaken = Expr::make(Expr::Op::Mul, Expr::makeName("K"), Expr(512));
   product.arguments.push_back({Argument::Kind::Scratch, "", 0});
   product.launch.scratchBytes = 4096;
   product.launch.scratchShared = true;
@@ -62,6 +63,8 @@ TEST(Manifest, RoundTrip) {
   EXPECT_TRUE(kernel.launch.scratchShared);
   EXPECT_TRUE(kernel.launch.persistent);
   EXPECT_EQ(kernel.launch.cluster, 2u);
+  EXPECT_EQ(kernel.launch.sharedTaken, sample().kernels[0].launch.sharedTaken);
+  EXPECT_FALSE(read->kernels[1].launch.sharedTaken);
   EXPECT_FALSE(read->kernels[1].launch.persistent);
   EXPECT_EQ(read->kernels[1].launch.cluster, 1u);
   const Param &y = read->kernels[1].params[1];

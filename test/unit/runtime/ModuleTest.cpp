@@ -392,6 +392,27 @@ TEST_F(ModuleTest, PersistentAndClusters) {
   EXPECT_EQ(fake().grid[0], 6u);
 }
 
+TEST_F(ModuleTest, SharedMemoryByExtents) {
+  Manifest text = manifest();
+  text.kernels[1].launch.sharedBytes = 4096;
+  text.kernels[1].launch.sharedTaken =
+      Expr::make(Expr::Op::Sub, Expr::make(Expr::Op::Mul, Expr::makeName("N"), Expr(2)), Expr(64));
+  tile::Module module;
+  ASSERT_FALSE(load(module, cubin(), text));
+  auto run = [&](int64_t n) {
+    EXPECT_FALSE(
+        kernel(module, "shift")
+            .launch({{TILE_F32, address(0x10000), {n}}, {TILE_F32, address(0x800000), {n}}}));
+    return fake().shared;
+  };
+  EXPECT_EQ(run(1000), 1936u);
+  EXPECT_EQ(run(32), 0u);
+  EXPECT_EQ(run(2080), 4096u);
+  // Out of range: all that was asked for when the kernel was loaded.
+  EXPECT_EQ(run(2081), 4096u);
+  EXPECT_EQ(run(31), 4096u);
+}
+
 TEST_F(ModuleTest, ScratchMemory) {
   Manifest text = manifest();
   text.kernels[1].launch.scratchBytes = 256;
