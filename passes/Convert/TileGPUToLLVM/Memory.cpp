@@ -227,8 +227,7 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
   static bool goesByWindows(Op op, unsigned width, unsigned count, unsigned bits) {
     constexpr unsigned word = 32;
     return std::is_same_v<Op, LoadOp> && cast<RankedTensorType>(op.getType()).getRank() > 1 &&
-           bits < word && count > width && op->hasAttr(windowsName) &&
-           !op->template getParentOfType<LoopLikeOpInterface>();
+           bits < word && count > width && op->hasAttr(windowsName);
   }
 
   /// Whether all ways of a load may be one statement: each line of pieces has an address and a
@@ -286,6 +285,9 @@ template <typename Op> struct LowerLoad : OpConversionPattern<Op> {
       how.policy = createCachePolicy(builder, loc, *op.getCache());
     if (goesByWindows(op, width, count, bits))
       how.inside = access.canLoadWindows(fastest, width * bits / 8);
+    constexpr unsigned fewPieces = 2;
+    if (op->template getParentOfType<LoopLikeOpInterface>() && !op->hasAttr(aheadName))
+      how.together = fewPieces;
     // Windows take twice the registers of their pieces, and ptxas gives the whole kernel as many as
     // it finds a use for: with two pieces a thread a product of a matrix and a vector took 89 in
     // place of 62, aligned or not, and half of the blocks of a multiprocessor.

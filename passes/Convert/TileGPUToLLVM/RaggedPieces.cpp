@@ -284,15 +284,15 @@ void loadAligned(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigne
 }
 
 /// All pieces by the windows around them, which may be read where a piece exists, into registers
-/// `word`0, `word`1, ... All loads stand before all shifts: ptxas keeps that order, and gives a
-/// load whose result is used at once the registers of the one before.
+/// `word`0, `word`1, ...: pieces `from` to `to`. All loads stand before all shifts: ptxas keeps
+/// that order, and gives a load whose result is used at once the registers of the one before.
 void loadInside(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned> lines,
-                const std::string &instruction, const std::string &policy, const std::string &fill,
-                const char *word) {
+                unsigned from, unsigned to, const std::string &instruction,
+                const std::string &policy, const std::string &fill, const char *word) {
   unsigned words = text.words, window = text.getWindowBytes();
   auto windows = [](unsigned piece) { return name("y", piece) + "_"; };
   text.body += "{ .reg .b32 o<" + std::to_string(pieces.size()) + ">; .reg .b64 w; ";
-  for (unsigned p = 0; p < pieces.size(); ++p) {
+  for (unsigned p = from; p < to; ++p) {
     std::string y = windows(p);
     text.body += ".reg .b32 " + y + "<" + std::to_string(2 * words) + ">; " +
                  name("add.s64 w, a", lines[p]) + name(", ", pieces[p].distance * text.bits / 8) +
@@ -304,7 +304,7 @@ void loadInside(Statement &text, ArrayRef<RaggedPiece> pieces, ArrayRef<unsigned
       text.body += "@q " + instruction + name("v", words) + ".b32 " + list(y, half * words, words) +
                    name(", [w+", half * window) + "]" + policy + "; ";
   }
-  for (unsigned p = 0; p < pieces.size(); ++p) {
+  for (unsigned p = from; p < to; ++p) {
     text.body += "{ ";
     text.declareShift(name("o", p));
     text.shift(windows(p));
@@ -361,7 +361,10 @@ SmallVector<Value> tile::gpu::loadRagged(OpBuilder &builder, Location loc,
     }
     if (access.inside) {
       text.body += "@!" + text.take(access.inside, "b") + " bra SINGLE; ";
-      loadInside(text, pieces, lines, whole, policy, "f", "$");
+      unsigned count = pieces.size(), step = std::min(count, access.together);
+      for (unsigned from = 0; from < count; from += step)
+        loadInside(text, pieces, lines, from, std::min(from + step, count), whole, policy, "f",
+                   "$");
       text.body += "bra LOADED; SINGLE: ";
     }
   }
@@ -584,7 +587,7 @@ void tile::gpu::copyRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiec
   auto copyElements = [&] {
     if (access.inside) {
       text.body += "@!" + text.take(access.inside, "b") + " bra SINGLE; ";
-      loadInside(text, pieces, lines, "ld.global.", "", "0", "x");
+      loadInside(text, pieces, lines, 0, pieces.size(), "ld.global.", "", "0", "x");
       text.body += "bra LOADED; SINGLE: ";
     }
     loadElements(text, pieces, lines, 0, pieces.size(), "@q ld.global.", "0", "x");

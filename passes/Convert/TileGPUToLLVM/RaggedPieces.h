@@ -35,6 +35,8 @@ struct RaggedAccess {
   /// Loads and copies by registers, i1: whether both windows around each piece that exists may be
   /// read, and it exists as a whole. Null: they may not.
   mlir::Value inside;
+  /// Pieces whose windows are on their way at once, in twice the registers of the pieces.
+  unsigned together = ~0u;
   /// Aligned loads: what does not exist is selected behind the load, not set ahead of it.
   bool selects = false;
   bool windows = false; ///< stores: by windows where lanes are neighbours
