@@ -324,9 +324,10 @@ static void placeRowsLast(KernelOp kernel, MutableArrayRef<Request> requests, in
   for (Request *each : slots)
     alike &= each->op->getAttr(rowTripsName) == trips;
   if (!apart || !alike) {
-    declined(kernel) << "its launches need as much shared memory for short rows as for long ones: "
-                     << (apart ? "its loops go over rows along several dimensions"
-                               : "other tiles take the bytes of the rows meanwhile");
+    declined(kernel) << std::string("its launches need as much shared memory for short rows as for "
+                                    "long ones: ") +
+                            (apart ? "its loops go over rows along several dimensions"
+                                   : "other tiles take the bytes of the rows meanwhile");
     return;
   }
   for (Request *each : others)
