@@ -40,23 +40,25 @@ def divide(a, b, dtype, remainder):
     low, _ = bounds(dtype)
     zero = b == 0
     minus = (b == -1) if low < 0 else np.zeros(np.shape(b), bool)
-    safe = np.where(zero | minus, 1, b).astype(a.dtype)
+    one, nothing = a.dtype.type(1), a.dtype.type(0)  # of plain ones NumPy 1 makes f64 beside a u64
+    safe = np.where(zero | minus, one, b.astype(a.dtype))
     quotient = np.floor_divide(a, safe)
     rest = a - quotient * safe
     if low < 0:
         quotient = quotient + ((rest != 0) & ((a < 0) != (safe < 0))).astype(a.dtype)
         rest = a - quotient * safe
     if remainder:
-        return np.where(zero, a, np.where(minus, 0, rest)).astype(a.dtype)
-    return np.where(zero, 0, np.where(minus, -a, quotient)).astype(a.dtype)
+        return np.where(zero, a, np.where(minus, nothing, rest)).astype(a.dtype)
+    return np.where(zero, nothing, np.where(minus, -a, quotient)).astype(a.dtype)
 
 
 def shiftBy(a, b, dtype, isLeft):
     bits = BITS[dtype]
     outside = (b < 0) | (b >= bits) if bounds(dtype)[0] < 0 else b >= bits
-    safe = np.where(outside, 0, b).astype(a.dtype)
+    zero = a.dtype.type(0)  # beside a plain 0, NumPy 1 makes an f64 of a lone u64
+    safe = np.where(outside, zero, b.astype(a.dtype))
     if isLeft:
-        return np.where(outside, 0, np.left_shift(a, safe)).astype(a.dtype)
+        return np.where(outside, zero, np.left_shift(a, safe))
     filled = np.zeros_like(a) if a.dtype.kind == "u" else np.where(a < 0, -1, 0).astype(a.dtype)
     return np.where(outside, filled, np.right_shift(a, safe)).astype(a.dtype)
 
