@@ -200,6 +200,8 @@ def TileGPUNarrowReductions : Pass<"tile-gpu-narrow-reductions", "::mlir::Module
     %n = tile.reduce max %x : tensor<64xf16> -> f16
     %m = arith.extf %n : f16 to f32
     ```
+    A sum of bools or small integers that were widened to 64 bits is taken in 32, if those hold the
+    sum of all of the tile.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
