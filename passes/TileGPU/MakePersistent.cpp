@@ -5,18 +5,21 @@
 //   invariant; body(program)                   invariant; for p = block to P step B: body(p)
 //
 // A program's place on the grid is found by reciprocals of what divides its number, which are
-// computed once for a block. Programs of a cluster's blocks are neighbours: p and p + 1 along the
-// axis of the cluster. What all programs share stays before the loop: it is computed once for a
-// block, and so it must read nothing that a program of this launch may write.
+// computed once for a block, as are those of the source's own divisions of it. Programs of a
+// cluster's blocks are neighbours: p and p + 1 along the axis of the cluster. What all programs
+// share stays before the loop: it is computed once for a block, and so it must read nothing that a
+// program of this launch may write.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "passes/Analysis/ConstantMemory.h"
+#include "passes/Analysis/IndexBounds.h"
 #include "passes/Report/Declined.h"
 #include "passes/TileGPU/LayoutInference.h"
 #include "passes/TileGPU/ProgramGrid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Pass/Pass.h"
 #include <functional>
@@ -81,7 +84,42 @@ static bool differInLength(KernelOp kernel) {
       .wasInterrupted();
 }
 
-static void makePersistent(KernelOp kernel) {
+/// The source's own divisions of a program's position, by numbers that are certain to be 1 or more.
+static SmallVector<Operation *>
+findDivisions(KernelOp kernel, function_ref<const DivisibilityAnalysis &()> getDivisibility) {
+  SmallVector<Operation *> divisions;
+  std::optional<IndexBounds> bounds;
+  kernel.getBody().walk([&](Operation *op) {
+    if (!isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(op) ||
+        !op->getOperand(0).getDefiningOp<ProgramIdOp>() ||
+        matchPattern(op->getOperand(1), m_Constant()))
+      return;
+    if (!bounds)
+      bounds.emplace(kernel, getDivisibility());
+    if (bounds->isNonNegative(bounds->linear(op->getOperand(1)) + Linear(-1)))
+      divisions.push_back(op);
+  });
+  return divisions;
+}
+
+/// Takes those whose divisor all programs of `loop` share by its reciprocal.
+static void divideOnce(ArrayRef<Operation *> divisions, scf::ForOp loop) {
+  OpBuilder once(loop);
+  for (Operation *op : divisions) {
+    if (!loop.isDefinedOutsideOfLoop(op->getOperand(1)))
+      continue;
+    OpBuilder builder(op);
+    auto [quotient, remainder] =
+        divideProgram(builder, op->getLoc(), op->getOperand(0), op->getOperand(1), once);
+    op->getResult(0).replaceAllUsesWith(isa<arith::DivSIOp, arith::DivUIOp>(op) ? quotient
+                                                                                : remainder);
+    op->erase();
+  }
+}
+
+static void makePersistent(KernelOp kernel,
+                           function_ref<const DivisibilityAnalysis &()> getDivisibility) {
+  SmallVector<Operation *> divisions = findDivisions(kernel, getDivisibility);
   Block &body = kernel.getBody().front();
   Operation *terminator = body.getTerminator();
   OpBuilder builder(terminator);
@@ -132,6 +170,7 @@ static void makePersistent(KernelOp kernel) {
     op.getResult().replaceAllUsesWith(axes[op.getAxis()]);
     op.erase();
   });
+  divideOnce(divisions, loop);
   kernel->setAttr(persistentGridName, builder.getUnitAttr());
 }
 
@@ -140,7 +179,9 @@ struct TileGPUMakePersistent : tile::impl::TileGPUMakePersistentBase<TileGPUMake
     for (KernelOp kernel : getOperation().getOps<KernelOp>())
       if (kernel->hasAttr(persistentName) && !kernel->hasAttr(persistentGridName)) {
         if (gainsByTurns(kernel))
-          makePersistent(kernel);
+          makePersistent(kernel, [&]() -> const DivisibilityAnalysis & {
+            return getAnalysis<DivisibilityAnalysis>();
+          });
         else
           declined(kernel) << "nothing loads ahead of a program's end on this GPU, and programs "
                               "share no loads: the GPU starts them one by one";

@@ -157,6 +157,13 @@ private:
 
 } // namespace
 
+std::pair<Value, Value> tile::gpu::divideProgram(OpBuilder &b, Location loc, Value position,
+                                                 Value divisor, OpBuilder &once) {
+  Divider divider(b, loc, &once);
+  auto [quotient, remainder] = divider.divide(position, divider.prepare(divisor));
+  return {quotient, remainder};
+}
+
 SmallVector<Value> tile::gpu::splitProgram(OpBuilder &b, KernelOp kernel, Value program,
                                            ValueRange extents, Value bandRows, OpBuilder *once) {
   Location loc = kernel.getLoc();

@@ -44,6 +44,12 @@ llvm::SmallVector<mlir::Value> splitProgram(mlir::OpBuilder &builder, KernelOp k
                                             mlir::Value bandRows = {},
                                             mlir::OpBuilder *once = nullptr);
 
+/// Quotient and remainder of a program's position, by a divisor that is the same for all programs,
+/// and not less than 1; `once` makes its reciprocal.
+std::pair<mlir::Value, mlir::Value> divideProgram(mlir::OpBuilder &builder, mlir::Location loc,
+                                                  mlir::Value position, mlir::Value divisor,
+                                                  mlir::OpBuilder &once);
+
 } // namespace tile::gpu
 
 #endif
