@@ -536,7 +536,9 @@ private:
 
   /// What fences behind a slot's last load, if that comes before a product and the slot may be held
   /// so long, as other slots keep the producer going: the next tile that is stored for wgmma; else
-  /// the last load from another slot, whose release then fences for both. Null if there is none.
+  /// the last load from another slot, whose release then fences for both; else the next product of
+  /// an operand in registers, whose threads computed it meanwhile: right behind the loads the fence
+  /// would wait for them. Null if there is none.
   /// With two stages that is for large vectors alone: a release right behind the load would have
   /// all elements in registers at once, where each can be read when its turn comes.
   static Operation *findFence(Operation *last, Group &group) {
@@ -549,6 +551,10 @@ private:
       return nullptr;
     Operation *other = nullptr;
     for (Operation *op = last->getNextNode(); op; op = op->getNextNode()) {
+      if (auto product = dyn_cast<WgmmaOp>(op); product && !other && stages >= enoughStages &&
+                                                product.getAsync() &&
+                                                isa<RankedTensorType>(product.getA().getType()))
+        return op;
       if (isa<WgmmaOp>(op) || op->getNumRegions())
         break;
       if (auto alloc = dyn_cast<LocalAllocOp>(op); alloc && isReadByWgmma(alloc.getResult()))

@@ -52,19 +52,23 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK: tile_gpu.schedule<[(stage = 0, order = 0, flight = 0, parts = 2), (stage = 0, order = 1, flight = 0, parts = 2)]>
 
 // Among the rings: no turns. The last part stays in flight while the next trip's first is computed;
-// its operand's slot goes back behind that, and the last trip's behind the loop.
+// its operand's slot goes back behind that, and the last trip's behind the loop. The slot that
+// threads read goes back behind the first part's issue: right behind the loads its fence would wait
+// for them.
 // RING-LABEL: tile.kernel @scaled
 // RING: } consumer {
 // RING-NOT: tile_gpu.turn
 // RING: scf.for
 // RING:   tile_gpu.local_load {{.*}} at [0, 0]
 // RING:   tile_gpu.local_load {{.*}} at [0, 32]
-// RING:   tile_gpu.ring_release
+// RING-NOT: tile_gpu.ring_release
 // RING:   tile_gpu.wgmma {{.*}} from 0, {{.*}} async
 // RING-NEXT: tile_gpu.wgmma_wait {{.*}} {pending = 1 : i64}
 // RING-NEXT: %[[SECOND:.*]] = arith.cmpi ne
 // RING-NEXT: scf.if %[[SECOND]] {
-// RING-NEXT: tile_gpu.ring_release
+// RING-NEXT: tile_gpu.ring_release %[[X:[^ ]+]]
+// RING:   tile_gpu.ring_release
+// RING-NOT: tile_gpu.ring_release
 // RING:   tile_gpu.wgmma {{.*}} from 32, {{.*}} async
 // RING-NEXT: %[[E:.*]] = tile_gpu.wgmma_wait {{.*}} {pending = 1 : i64}
 // RING-NEXT: scf.yield %[[E]]
