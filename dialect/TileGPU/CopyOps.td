@@ -56,7 +56,8 @@ def TileGPU_AsyncCopyOp
     says which thread copies which elements; `stored` is the same in the shape that lies in shared
     memory, register by register. Where `when` is false nothing is copied. A copy belongs to the
     group that the next `async_commit` closes, and is there for its own thread after the
-    `async_wait` for that group, for other threads after a barrier behind that.
+    `async_wait` for that group, for other threads after a barrier behind that. `part = [i, n]`: of
+    a thread's pieces only those whose number is i modulo n; n such copies make the whole.
     ```mlir
     tile_gpu.async_copy %v[%m, %k] into %s when %more
         {tile = tensor<128x64xf16, #rows>, stored = tensor<128x64xf16, #rows>,
@@ -69,7 +70,8 @@ def TileGPU_AsyncCopyOp
       Variadic<TileGPU_IndexTile>:$positions, Optional<TileGPU_Tile>:$mask,
       TileGPU_MemDescType:$memory, Optional<I1>:$when, DenseI64ArrayAttr:$sizes,
       DenseI64ArrayAttr:$steps, DenseBoolArrayAttr:$has_end, DenseBoolArrayAttr:$in_bounds,
-      TypeAttr:$tile, TypeAttr:$stored, OptionalAttr<StrAttr>:$cache);
+      TypeAttr:$tile, TypeAttr:$stored, OptionalAttr<StrAttr>:$cache,
+      OptionalAttr<DenseI64ArrayAttr>:$part);
   let assemblyFormat = [{
     $view `[` $starts `]` (`ends` `[` $ends^ `]`)? (`at` `[` $positions^ `:` type($positions) `]`)?
     (`mask` $mask^ `:` type($mask))? `into` $memory (`when` $when^)? attr-dict
@@ -90,6 +92,11 @@ def TileGPU_AsyncCopyOp
     /// no range.
     ::llvm::SmallVector<int64_t> getTileDims() {
       return ::tile::mapRangesToTile(getSizes(), getTileType().getRank());
+    }
+    /// Whether a thread's piece of this number is copied.
+    bool copiesPiece(int64_t number) {
+      std::optional<::llvm::ArrayRef<int64_t>> of = getPart();
+      return !of || number % (*of)[1] == (*of)[0];
     }
   }];
   let hasVerifier = 1;

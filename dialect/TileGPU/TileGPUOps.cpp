@@ -163,6 +163,11 @@ LogicalResult AsyncCopyOp::verify() {
       tile.getNumElements() != stored.getNumElements() ||
       getLayout(tile).getNumRegisters() != getLayout(stored).getNumRegisters())
     return emitOpError() << "copies the elements of " << tile << ", found " << stored;
+  std::optional<ArrayRef<int64_t>> part = getPart();
+  if (part && (part->size() != 2 || (*part)[0] < 0 || (*part)[0] >= (*part)[1]))
+    return emitOpError() << "part needs [i, n] with 0 <= i < n";
+  if (part && (*this)->hasAttr(privateName))
+    return emitOpError() << "part is for copies that all threads of a block wait for";
   if ((*this)->hasAttr(privateName))
     return verifyPrivate(*this, stored, getMemory().getType());
   return verifySameTile(*this, stored, getMemory().getType());

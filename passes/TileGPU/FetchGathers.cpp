@@ -143,7 +143,7 @@ template <typename Op> void fetch(Op load, LocalAllocOp alloc) {
                       /*mask=*/Value(), made.getResult(), /*when=*/Value(), load.getSizesAttr(),
                       load.getStepsAttr(), load.getHasEndAttr(), load.getInBoundsAttr(),
                       TypeAttr::get(load.getType()), TypeAttr::get(alloc.getSource().getType()),
-                      load.getCacheAttr());
+                      load.getCacheAttr(), /*part=*/nullptr);
   alloc.getResult().replaceAllUsesWith(made.getResult());
   Operation *source = alloc.getSource().getDefiningOp();
   alloc.erase();

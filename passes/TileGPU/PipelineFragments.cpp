@@ -148,26 +148,26 @@ static Value readAgain(OpBuilder &builder, LocalLoadOp read, Value index) {
 ///
 /// The barrier still stands between the reads of a slot and the copy that fills it again: all reads
 /// of this trip's slot come before it.
-void loadFragmentsAhead(scf::ForOp loop) {
+scf::ForOp loadFragmentsAhead(scf::ForOp loop) {
   Block *body = loop.getBody();
   // The form that tile-gpu-pipeline-copies leaves; anything else is left as it is.
   auto wait = dyn_cast<AsyncWaitOp>(body->front());
   auto barrier = wait ? dyn_cast<BarrierOp>(wait->getNextNode()) : BarrierOp();
   if (!barrier)
-    return;
+    return loop;
   SmallVector<LocalLoadOp> reads;
   // The slot that is read is carried by the loop; that which copies fill is not.
   Value slot;
   for (SlotOp op : body->getOps<SlotOp>()) {
     bool filled = llvm::any_of(op->getUsers(), llvm::IsaPred<AsyncCopyOp>);
     if (!collectReads(op.getResult(), body, reads))
-      return;
+      return loop;
     if (!filled)
       slot = op.getIndex();
   }
   auto argument = dyn_cast_if_present<BlockArgument>(slot);
   if (!argument || argument.getOwner() != body || reads.empty())
-    return;
+    return loop;
   llvm::sort(reads, [](LocalLoadOp a, LocalLoadOp b) { return a->isBeforeInBlock(b); });
   // The last step's product, behind all reads, and the first step's reads.
   auto getProduct = [](LocalLoadOp read) {
@@ -179,7 +179,7 @@ void loadFragmentsAhead(scf::ForOp loop) {
     MmaOp product = getProduct(read);
     if (llvm::any_of(read->getUsers(), llvm::IsaPred<MmaOp>) &&
         (!product || product->getBlock() != body))
-      return;
+      return loop;
     if (product && !first)
       first = product;
     if (product && (!last || last->isBeforeInBlock(product)))
@@ -188,7 +188,7 @@ void loadFragmentsAhead(scf::ForOp loop) {
   // With one step there is nothing to hide behind, and reads behind the last product would read the
   // slot too late.
   if (!first || first == last || last->isBeforeInBlock(reads.back()))
-    return;
+    return loop;
   SmallVector<LocalLoadOp> ahead;
   for (LocalLoadOp read : reads)
     if (getProduct(read) == first)
@@ -234,11 +234,56 @@ void loadFragmentsAhead(scf::ForOp loop) {
                                          carried.assign(added.begin(), added.end());
                                          return yielded;
                                        });
-  (void)wider;
   for (auto [read, argument] : llvm::zip(ahead, carried)) {
     read.getResult().replaceAllUsesWith(argument);
     read.erase();
   }
+  return cast<scf::ForOp>(wider->getOperation());
+}
+
+//===--- Copies between the steps -----------------------------------------===//
+
+/// The steps of the first product behind `from`, each of which adds to the one before, if nothing
+/// but its fragments is wanted until then: what else a trip computes first would hold up copies
+/// that stood behind it. Steps behind a wait are left out: the copies that are waited for next must
+/// be committed there.
+static SmallVector<MmaOp> getFirstSteps(Operation *from) {
+  SmallVector<MmaOp> steps;
+  for (Operation *op = from; op && !isa<AsyncWaitOp>(op); op = op->getNextNode()) {
+    if (auto step = dyn_cast<MmaOp>(op)) {
+      if (!steps.empty() && step.getAcc() != steps.back().getResult())
+        break;
+      steps.push_back(step);
+    } else if (!isa<LocalLoadOp, ExtractPartOp>(op) &&
+               (!isMemoryEffectFree(op) ||
+                llvm::any_of(op->getResultTypes(), llvm::IsaPred<RankedTensorType>))) {
+      break;
+    }
+  }
+  return steps;
+}
+
+void spreadCopies(scf::ForOp loop, const llvm::MapVector<AsyncCopyOp, int64_t> &pieces) {
+  auto commits = loop.getBody()->getOps<AsyncCommitOp>();
+  if (!llvm::hasSingleElement(commits))
+    return;
+  AsyncCommitOp commit = *commits.begin();
+  SmallVector<MmaOp> steps = getFirstSteps(commit->getNextNode());
+  if (steps.empty())
+    return;
+  for (auto [copy, count] : pieces) {
+    int64_t parts = std::min<int64_t>(count, steps.size());
+    OpBuilder builder(copy);
+    for (int64_t part = 1; part < parts; ++part) {
+      builder.setInsertionPoint(steps[part]);
+      auto made = cast<AsyncCopyOp>(builder.clone(*copy));
+      made.setPart(ArrayRef<int64_t>{part, parts});
+    }
+    if (parts > 1)
+      copy.setPart(ArrayRef<int64_t>{0, parts});
+    copy->moveBefore(steps.front());
+  }
+  commit->moveBefore(steps.back());
 }
 
 } // namespace tile::gpu

@@ -5,6 +5,7 @@
 
 #include "dialect/TileGPU/TileGPUDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace tile::gpu {
 
@@ -16,8 +17,14 @@ void splitProducts(mlir::scf::ForOp loop);
 /// In a loop that tile-gpu-pipeline-copies has made: moves the wait for the next trip's copies, and
 /// the barrier, ahead of the last step of the loop's products, and loads the first step's fragments
 /// of the next trip behind them. Leaves the loop alone where something but `local_load` reads the
-/// slots.
-void loadFragmentsAhead(mlir::scf::ForOp loop);
+/// slots. Returns the loop that takes its place.
+mlir::scf::ForOp loadFragmentsAhead(mlir::scf::ForOp loop);
+
+/// Puts the copies of a loop between the steps of its first product that stand ahead of the wait,
+/// each step a part of a thread's pieces: reads of fragments wait for all copies that were issued
+/// before them, and would come late behind the whole. `pieces` has how many pieces a thread copies,
+/// of those copies that may be taken apart.
+void spreadCopies(mlir::scf::ForOp loop, const llvm::MapVector<AsyncCopyOp, int64_t> &pieces);
 
 } // namespace tile::gpu
 

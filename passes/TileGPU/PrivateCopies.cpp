@@ -123,11 +123,11 @@ void copyPrivately(OpBuilder &b, LoadOp load, unsigned dim, Value counter, Value
   starts[dim] = counter;
   SmallVector<bool> inBounds(load.getInBounds());
   inBounds[dim] = true;
-  auto copy = AsyncCopyOp::create(b, load.getLoc(), load.getView(), starts, load.getEnds(),
-                                  ValueRange(), Value(), memory, when, load.getSizesAttr(),
-                                  load.getStepsAttr(), load.getHasEndAttr(),
-                                  b.getDenseBoolArrayAttr(inBounds), TypeAttr::get(load.getType()),
-                                  TypeAttr::get(load.getType()), load.getCacheAttr());
+  auto copy = AsyncCopyOp::create(
+      b, load.getLoc(), load.getView(), starts, load.getEnds(), ValueRange(), Value(), memory, when,
+      load.getSizesAttr(), load.getStepsAttr(), load.getHasEndAttr(),
+      b.getDenseBoolArrayAttr(inBounds), TypeAttr::get(load.getType()),
+      TypeAttr::get(load.getType()), load.getCacheAttr(), /*part=*/nullptr);
   copy->setAttr(privateName, b.getUnitAttr());
 }
 

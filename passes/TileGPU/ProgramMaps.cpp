@@ -116,12 +116,12 @@ TmaFetchOp ProgramMaps::fetch(LoadOp load, LocalAllocOp alloc, const TensorAcces
   auto fetch = TmaFetchOp::create(builder, loc, alloc.getType(), descriptor, coordinates,
                                   /*once=*/Value(), /*when=*/possible, /*multicast=*/false,
                                   /*across=*/IntegerAttr());
-  auto copy = AsyncCopyOp::create(builder, loc, load.getView(), load.getStarts(), load.getEnds(),
-                                  /*positions=*/ValueRange(), /*mask=*/Value(), fetch.getResult(),
-                                  /*when=*/Value(), load.getSizesAttr(), load.getStepsAttr(),
-                                  load.getHasEndAttr(), load.getInBoundsAttr(),
-                                  TypeAttr::get(load.getType()),
-                                  TypeAttr::get(alloc.getSource().getType()), load.getCacheAttr());
+  auto copy = AsyncCopyOp::create(
+      builder, loc, load.getView(), load.getStarts(), load.getEnds(),
+      /*positions=*/ValueRange(), /*mask=*/Value(), fetch.getResult(),
+      /*when=*/Value(), load.getSizesAttr(), load.getStepsAttr(), load.getHasEndAttr(),
+      load.getInBoundsAttr(), TypeAttr::get(load.getType()),
+      TypeAttr::get(alloc.getSource().getType()), load.getCacheAttr(), /*part=*/nullptr);
   copies.push_back({fetch, copy, possible});
   return fetch;
 }

@@ -177,7 +177,7 @@ void copyPieces(OpBuilder &builder, AsyncCopyOp op, GlobalAccess<AsyncCopyOp> &a
   llvm::SmallDenseMap<Value, Value> integers; // of pointers; looked up only
   unsigned first = 0;
   for (unsigned reg = 0; reg < access.getTileLayout().getNumRegisters(); reg += wide) {
-    if (!seen.insert(places.getOffset(reg)).second)
+    if (!seen.insert(places.getOffset(reg)).second || !op.copiesPiece(seen.size() - 1))
       continue;
     // What is loaded must not be read where nothing is copied.
     addRaggedPiece(pieces, first, access, fastest, reg, byRegisters ? when : Value());
@@ -249,7 +249,7 @@ struct LowerAsyncCopy : OpConversionPattern<AsyncCopyOp> {
       scf::IfOp group;
       for (unsigned reg = 0; reg < count; reg += width) {
         uint32_t offset = own ? reg * elementBytes : places->getOffset(reg);
-        if (!seen.insert(offset).second)
+        if (!seen.insert(offset).second || !op.copiesPiece(seen.size() - 1))
           continue;
         // Where registers are short, a few at a time, each group in a branch of its own: the
         // assembler would compute the addresses of all ahead.

@@ -69,6 +69,7 @@ struct Copy {
   Operation *load; // a LoadOp or GatherOp
   LocalAllocOp alloc;
   RankedTensorType tile, stored; // of the access, and in the shape that lies in shared memory
+  int64_t pieces = 0;            // of a thread; 0 where there is a way for each width
 };
 
 /// True if the tile in shared memory is an operand of a product, directly or as a fragment that is
@@ -125,6 +126,9 @@ public:
     return loop;
   }
 
+  /// The copies of the loop that has been made, with the pieces of a thread.
+  const llvm::MapVector<AsyncCopyOp, int64_t> &getPieces() const { return pieces; }
+
 private:
   /// Copies what operands are computed from, where that can be copied.
   void stage(bool vectors) {
@@ -156,6 +160,10 @@ private:
       Copy copy{load, alloc, cast<RankedTensorType>(load->getResult(0).getType()),
                 alloc.getSource().getType()};
       problem = findProblem(copy);
+      // With a way for each width a part would be all ways again.
+      if (AccessWidth width = getAccessWidth(load, copy.tile, divisibility);
+          width.proven == width.possible)
+        copy.pieces = getLayout(copy.tile).getNumRegisters() / width.proven;
       if (problem.empty())
         copies.push_back(copy);
     }
@@ -305,12 +313,15 @@ private:
     SmallVector<Value> positions;
     if constexpr (std::is_same_v<Op, GatherOp>)
       positions = map(load.getPositions());
-    AsyncCopyOp::create(builder, load.getLoc(), mapping.lookupOrDefault(load.getView()),
-                        map(load.getStarts()), map(load.getEnds()), positions,
-                        load.getMask() ? mapping.lookupOrDefault(load.getMask()) : Value(), memory,
-                        exists, load.getSizesAttr(), load.getStepsAttr(), load.getHasEndAttr(),
-                        load.getInBoundsAttr(), TypeAttr::get(copy.tile),
-                        TypeAttr::get(copy.stored), load.getCacheAttr());
+    auto made =
+        AsyncCopyOp::create(builder, load.getLoc(), mapping.lookupOrDefault(load.getView()),
+                            map(load.getStarts()), map(load.getEnds()), positions,
+                            load.getMask() ? mapping.lookupOrDefault(load.getMask()) : Value(),
+                            memory, exists, load.getSizesAttr(), load.getStepsAttr(),
+                            load.getHasEndAttr(), load.getInBoundsAttr(), TypeAttr::get(copy.tile),
+                            TypeAttr::get(copy.stored), load.getCacheAttr(), /*part=*/nullptr);
+    if (copy.pieces)
+      pieces[made] = copy.pieces;
   }
 
   /// True if a copy of many pieces has a way for each width that rows may turn out to have: most of
@@ -378,6 +389,7 @@ private:
     }
     findPlaces();
     SmallVector<Value> carried = createFirstCopies();
+    pieces.clear(); // those of the loop alone are asked for
     Value zero = constant(0), one = constant(1), last = constant(stages - 1), back = constant(lag),
           trips = constant(stages - lag),
           ahead = arith::MulIOp::create(builder, loc, loop.getStep(), trips);
@@ -483,6 +495,7 @@ private:
   SmallVector<Operation *> places;                     // loads of the slice, each a trip ahead
   llvm::SmallSetVector<Operation *, 16> aheadOfPlaces; // these, and what they are computed from
   SmallVector<Value> rings;
+  llvm::MapVector<AsyncCopyOp, int64_t> pieces; // of a thread, where all have one width
   int64_t stages = 0;
   int64_t lag = 1; // trips after its own in which a slot is filled again
 };
@@ -507,13 +520,13 @@ struct TileGPUPipelineCopies : tile::impl::TileGPUPipelineCopiesBase<TileGPUPipe
       else
         declined(loop) << "there is a loop inside of it";
     });
-    SmallVector<scf::ForOp> pipelined;
-    for (scf::ForOp loop : loops)
-      if (scf::ForOp made = Pipeliner(loop, divisibility, *target).run())
-        pipelined.push_back(made);
-    for (scf::ForOp loop : pipelined) {
-      splitProducts(loop);
-      loadFragmentsAhead(loop);
+    for (scf::ForOp loop : loops) {
+      Pipeliner pipeliner(loop, divisibility, *target);
+      if (scf::ForOp made = pipeliner.run()) {
+        splitProducts(made);
+        made = loadFragmentsAhead(made);
+        spreadCopies(made, pipeliner.getPieces());
+      }
     }
   }
 

@@ -251,6 +251,18 @@ func.func @copy(%v: !tile.view<?x?xf16>, %x: index, %m: !tile_gpu.memdesc<16x16x
 
 // -----
 
+#shared = #tile_gpu.shared<order = [1, 0], swizzle = 32>
+#rows = #tile_gpu.linear<shape = [16, 16], register = [[0, 1], [0, 2], [0, 4]], lane = [[0, 8], [1, 0], [2, 0], [4, 0], [8, 0]], warp = []>
+func.func @part(%v: !tile.view<?x?xf16>, %x: index, %m: !tile_gpu.memdesc<16x16xf16, #shared>) {
+  // expected-error @+1 {{part needs [i, n] with 0 <= i < n}}
+  tile_gpu.async_copy %v[%x, %x] into %m {sizes = array<i64: 16, 16>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>,
+    in_bounds = array<i1: false, false>, tile = tensor<16x16xf16, #rows>, stored = tensor<16x16xf16, #rows>, part = array<i64: 2, 2>}
+    : !tile.view<?x?xf16>, !tile_gpu.memdesc<16x16xf16, #shared>
+  return
+}
+
+// -----
+
 #rows = #tile_gpu.linear<shape = [4, 4], register = [[0, 1], [0, 2]], lane = [], warp = [[1, 0], [2, 0]]>
 #line = #tile_gpu.linear<shape = [4], register = [[1], [2]], lane = [], warp = [[0], [0]]>
 func.func @warp_reduce(%a: tensor<4x4xf32, #rows>) {

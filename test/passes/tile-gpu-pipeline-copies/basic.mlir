@@ -7,7 +7,7 @@
 // Three stages are ahead (a trip's products take less than a copy): their copies stand before the
 // loop, each in a group, those of trips that there may not be under a condition. The wait and the
 // barrier stand ahead of the last step of the products; behind them the first step's fragments of
-// the next trip.
+// the next trip. Copies stand behind the fragments of the step to come.
 // CHECK-LABEL: tile.kernel @product
 // CHECK: body {
 // CHECK-DAG: %[[SA:.*]] = tile_gpu.local_slots : <5, <64x32xf16,
@@ -23,14 +23,14 @@
 // CHECK: scf.for %[[K:[a-z0-9]+]] = {{.*}} iter_args(%[[ACC:[a-z0-9_]+]] = {{.*}}, %[[SLOT:[a-z0-9_]+]] = {{.*}}, %[[A:[a-z0-9_]+]] = %[[A0]], %[[B:[a-z0-9_]+]] = %[[B0]])
 // CHECK: %[[NEXT:.*]] = arith.addi %[[K]],
 // CHECK: %[[MORE:.*]] = arith.cmpi slt, %[[NEXT]],
-// CHECK: tile_gpu.async_copy %{{.*}}[%{{.*}}, %[[NEXT]]] into %{{.*}} when %[[MORE]]
-// CHECK: tile_gpu.async_copy %{{.*}}[%[[NEXT]], %{{.*}}] into %{{.*}} when %[[MORE]]
-// CHECK-NEXT: tile_gpu.async_commit
 // CHECK: %[[MA:.*]] = tile_gpu.slot %[[SA]][%[[SLOT]]]
 // CHECK: %[[MB:.*]] = tile_gpu.slot %[[SB]][%[[SLOT]]]
 // CHECK: %[[A1:.*]] = tile_gpu.local_load %[[MA]] at [0, 16]
 // CHECK: %[[B1:.*]] = tile_gpu.local_load %[[MB]] at [16, 0]
-// CHECK: %[[C0:.*]] = tile_gpu.mma %[[A]], %[[B]], %[[ACC]]
+// CHECK-NEXT: tile_gpu.async_copy %{{.*}}[%{{.*}}, %[[NEXT]]] into %{{.*}} when %[[MORE]]
+// CHECK-NEXT: tile_gpu.async_copy %{{.*}}[%[[NEXT]], %{{.*}}] into %{{.*}} when %[[MORE]]
+// CHECK-NEXT: tile_gpu.async_commit
+// CHECK-NEXT: %[[C0:.*]] = tile_gpu.mma %[[A]], %[[B]], %[[ACC]]
 // CHECK: tile_gpu.async_wait {pending = 3 : i64}
 // CHECK-NEXT: tile_gpu.barrier
 // CHECK: tile_gpu.local_load %{{.*}} at [0, 0]
