@@ -1,5 +1,6 @@
 // Attributes that passes of the GPU pipeline set: on what each may stand, and the verifier.
 #include "dialect/AttributeSpec.h"
+#include "dialect/CopyNames.h"
 #include "dialect/FetchNames.h"
 #include "dialect/JoinedNames.h"
 #include "dialect/PaddingNames.h"
@@ -141,6 +142,7 @@ static const AttributeSpec specs[] = {
     {filledName, isUnit, unit, isRing, "a ring"},
     {producerRegistersName, isNumber<1>, positive, isSplit, "a warp_specialize"},
     {loadsItselfName, isUnit, unit, isKernel, aKernel},
+    {wholeCopiesName, isNumber<1>, positive, isKernel, aKernel},
     {storePartsName, isNumber<2>, "an i64 of at least 2", isKernel, aKernel},
     {fencedName, isUnit, unit, isRelease, "a ring_release"},
     {recomputesName, isUnit, unit, isInKernel, inside},

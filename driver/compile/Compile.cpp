@@ -229,6 +229,11 @@ bool Compiler::lowerToGPU() {
       if (!split->hasAttr(gpu::producerRegistersName))
         freeProducers.insert(split->getParentOfType<KernelOp>().getSymName().str());
     });
+  if (!retries)
+    module->walk([&](gpu::AsyncCopyOp copy) {
+      if (copy.getPart())
+        copiesInParts.insert(copy->getParentOfType<KernelOp>().getSymName().str());
+    });
   reportMasks();
   return true;
 }

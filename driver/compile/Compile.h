@@ -150,6 +150,7 @@ private:
   std::map<std::string, int64_t> freeWarps;  ///< kernels whose warps nobody asked for: their number
   std::map<std::string, int64_t> freeBlocks; ///< the same of blocks that share a multiprocessor
   std::set<std::string> freeProducers;       ///< kernels whose producer keeps the usual number
+  std::set<std::string> copiesInParts;       ///< kernels whose copies stand between steps
   std::map<std::string, int64_t> recomputed; ///< values of recomputeName
   std::map<std::string, int64_t> registers;  ///< those that the assembler is asked for
   bool retries = false;                      ///< a failure is no error now

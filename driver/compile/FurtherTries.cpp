@@ -5,15 +5,17 @@
 //   a try      k1 k3                        alone; each is decided on alone
 //   the file   k1' k2 k3                    once more at the end, if a try paid for some
 //
-// Tries go on from what paid before: first with fewer registers of the producer or more of all
-// threads, then with values computed again instead of kept, then with another launch or with stores
-// in parts. A try of all kernels of a file needs no other compilation at the end if it pays for
-// all. Tries are silent: what passes say they have said on the first compilation.
+// Tries go on from what paid before: first with copies in one piece, fewer registers of the
+// producer or more of all threads, then with values computed again instead of kept, then with
+// another launch or with stores in parts. A try of all kernels of a file needs no other compilation
+// at the end if it pays for all. Tries are silent: what passes say they have said on the first
+// compilation.
 #include "codegen/Assemble.h"
 #include "codegen/Host.h"
 #include "codegen/NVPTX.h"
 #include "codegen/RecomputeAcrossLoops.h"
 #include "dialect/AttributeNames.h"
+#include "dialect/CopyNames.h"
 #include "dialect/FetchNames.h"
 #include "dialect/JoinedNames.h"
 #include "dialect/PlanNames.h"
@@ -56,6 +58,7 @@ private:
   bool compileWith(const LaunchesBySymbol &launches, bool all);
   void tryAgain(const Launches &wanted);
   void finish();
+  Launches askForWholeCopies() const;
   Launches askForLeanProducer() const;
   Launches askForRegisters() const;
   Launches askForRecomputing(int64_t mostOperations) const;
@@ -246,6 +249,16 @@ void Compiler::Tries::finish() {
   compiler.ptx = std::move(first.ptx);
 }
 
+/// Where threads spill, copies that stand between a product's steps stay whole: their places need
+/// registers at the beginning of a trip alone then.
+Compiler::Tries::Launches Compiler::Tries::askForWholeCopies() const {
+  Launches wanted;
+  for (const std::string &symbol : compiler.copiesInParts)
+    if (getSpills(symbol) > mostSilentSpills)
+      wanted[symbol] = {gpu::wholeCopiesName, 1};
+  return wanted;
+}
+
 /// Where threads spill anything beside a producer that keeps the usual number of registers, it
 /// gives them more of these: that costs nothing if it needs no more itself.
 Compiler::Tries::Launches Compiler::Tries::askForLeanProducer() const {
@@ -332,6 +345,7 @@ Cubin Compiler::Tries::run() {
   // What passes say they have said on the first compilation.
   mlir::ScopedDiagnosticHandler quiet(&compiler.context,
                                       [](mlir::Diagnostic &) { return success(); });
+  tryAgain(askForWholeCopies());
   tryAgain(askForLeanProducer());
   tryAgain(askForRegisters());
   // ptxas's answers to fewer values jump: where the first number does not help, the second may.

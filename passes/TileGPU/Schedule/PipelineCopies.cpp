@@ -28,6 +28,7 @@
 //
 // which is what tile-gpu-apply-schedule looks at before it leaves them in flight.
 #include "dialect/AttributeNames.h"
+#include "dialect/CopyNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/ConstantMemory.h"
 #include "passes/Passes.h"
@@ -525,9 +526,12 @@ struct TileGPUPipelineCopies : tile::impl::TileGPUPipelineCopiesBase<TileGPUPipe
       if (scf::ForOp made = pipeliner.run()) {
         splitProducts(made);
         made = loadFragmentsAhead(made);
-        spreadCopies(made, pipeliner.getPieces());
+        if (!made->getParentOfType<KernelOp>()->hasAttr(wholeCopiesName))
+          spreadCopies(made, pipeliner.getPieces());
       }
     }
+    for (KernelOp kernel : getOperation().getOps<KernelOp>())
+      kernel->removeAttr(wholeCopiesName);
   }
 
 private:

@@ -3,6 +3,19 @@
 // RUN: sed s/sm_80/sm_95/ %s | tile-opt - --test-targets --tile-gpu-assign-layouts \
 // RUN:   --tile-gpu-pipeline-copies | FileCheck %s --check-prefix=OLD
 // OLD-NOT: tile_gpu.async
+// Copies stay whole where a further try asks for it, and nothing is left of the question.
+// RUN: sed 's/constexprs \[\] grid/constexprs [] attributes {tile_gpu.whole_copies = 1 : i64} grid/' %s \
+// RUN:   | tile-opt - --tile-gpu-assign-layouts --tile-gpu-pipeline-copies \
+// RUN:   | FileCheck %s --check-prefix=WHOLE
+// WHOLE-LABEL: tile.kernel @product
+// WHOLE-NOT: whole_copies
+// WHOLE: scf.for
+// WHOLE: tile_gpu.async_copy
+// WHOLE: tile_gpu.async_copy
+// WHOLE-NEXT: tile_gpu.async_commit
+// WHOLE: tile_gpu.local_load
+// WHOLE: tile_gpu.mma
+// WHOLE-NOT: whole_copies
 
 // Three stages are ahead (a trip's products take less than a copy): their copies stand before the
 // loop, each in a group, those of trips that there may not be under a condition. The wait and the
