@@ -10,9 +10,9 @@ using namespace tile::gpu;
 /// Extents of one copy are at most this.
 static constexpr int64_t maxBox = 256;
 
-/// The longest extent of a box, so that boxes make up `extent`.
-static int64_t getBoxExtent(int64_t extent) {
-  int64_t boxes = llvm::divideCeil(extent, maxBox);
+/// The longest extent of a box, so that boxes make up `extent`. `most` is what one may have.
+static int64_t getBoxExtent(int64_t extent, int64_t most) {
+  int64_t boxes = llvm::divideCeil(extent, most);
   while (extent % boxes)
     ++boxes;
   return extent / boxes;
@@ -42,8 +42,9 @@ TensorMapAttr tile::gpu::makeMap(MLIRContext *context, const TensorAccess &acces
     }
     if (extent > 1 && !full)
       return {};
-    full = extent <= maxBox;
-    box.push_back(getBoxExtent(extent));
+    int64_t most = maxBox / access.dims[d].step; // it counts the positions between steps, too
+    full = extent <= most;
+    box.push_back(getBoxExtent(extent, most));
   }
   for (unsigned d : access.order)
     steps.push_back(access.dims[d].step);

@@ -23,9 +23,8 @@ static constexpr int64_t farthestOfAll = (int64_t(1) << 31) - (int64_t(1) << 21)
 /// multiples. Of that place nothing checks but the hardware, which ends the launch with "illegal
 /// instruction".
 static constexpr int64_t granule = 16;
-/// The longest step of a copy, and how many positions a box of steps may reach over: a tile of
-/// steps is made of one box along that dimension.
-static constexpr int64_t longestStep = 8, longestReach = 256;
+/// The longest step of a copy.
+static constexpr int64_t longestStep = 8;
 
 /// The nearest number from `low` to `high`.
 static Value clamp(OpBuilder &builder, Location loc, Value value, int64_t low, int64_t high) {
@@ -96,9 +95,8 @@ public:
       if (step != 1 && part.size > 1) {
         if (!std::is_same_v<AccessOp, LoadOp>)
           return fail("its step is not 1");
-        if (step < 1 || step > longestStep || part.size * step > longestReach)
-          return fail("its steps are not from 1 to " + std::to_string(longestStep) +
-                      ", or reach over more than " + std::to_string(longestReach) + " positions");
+        if (step < 1 || step > longestStep)
+          return fail("its steps are not from 1 to " + std::to_string(longestStep));
         part.dim.step = step;
         part.size *= step;
       }
