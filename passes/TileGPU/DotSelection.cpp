@@ -162,9 +162,10 @@ std::string tile::gpu::explainNoWgmma(DotOp dot, const KernelShape &shape) {
   const MatrixInstruction *wgmma = getInstruction(dot, MatrixUnit::Wgmma, shape);
   if (!wgmma)
     return "";
-  if (shape.numWarps % 4)
-    return "expected warps in fours, found " + std::to_string(shape.numWarps);
-  return explainByExtents(dot, *wgmma);
+  if (std::string why = explainByExtents(dot, *wgmma); !why.empty())
+    return why; // whatever the warps are
+  return shape.numWarps % 4 ? "expected warps in fours, found " + std::to_string(shape.numWarps)
+                            : "";
 }
 
 /// The instruction of mma.sync for the dot, or for what its operands are widened to.
@@ -303,12 +304,18 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   shape.target = target;
 
   int64_t largest = 1, largestMoved = 1, longest = 1, dotElements = 0;
+  int64_t ofTrips = 1, held = 1;     // elements of tiles that move in loops, and that wait in them
   std::map<unsigned, int64_t> moves; // bits of all elements moved, by those of one
   bool loops = false, reduces = false, reducesRows = false, reducesOthers = false,
        transposes = false, exchanges = false, joins = false, joinsOthers = false;
   SmallVector<Extents> wgmma;
   kernel.getBody().walk([&](Operation *op) {
     loops |= isa<LoopLikeOpInterface>(op);
+    if (auto loop = op->getParentOfType<LoopLikeOpInterface>())
+      for (Value operand : op->getOperands())
+        if (auto type = dyn_cast<RankedTensorType>(operand.getType());
+            type && (loop.isDefinedOutsideOfLoop(operand) || isa<BlockArgument>(operand)))
+          held = std::max(held, type.getNumElements());
     for (Value value : op->getResults())
       if (auto type = dyn_cast<RankedTensorType>(value.getType()))
         largest = std::max(largest, type.getNumElements());
@@ -332,6 +339,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
       unsigned bits = getElementBits(type.getElementType());
       moves[bits] += bits * type.getNumElements() * getWeight(op);
       largestMoved = std::max(largestMoved, type.getNumElements());
+      if (op->getParentOfType<LoopLikeOpInterface>())
+        ofTrips = std::max(ofTrips, type.getNumElements());
       for (int64_t extent : type.getShape())
         longest = std::max(longest, extent);
     }
@@ -358,23 +367,29 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     shape.numWarps = 4 * consumers.getInt();
   else if (!wgmma.empty())
     shape.numWarps = countWgmmaWarps(wgmma);
-  else if (dotElements)
-    shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128), 4, 8);
+  else if (dotElements) // small tiles are few warps', which meet at barriers
+    shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128),
+                                         std::clamp<int64_t>(largest / (32 * 16), 1, 4), 8);
   else if (reduces && !loops) // few warps wait for each other least; the 32 elements of a thread
                               // are all on their way at once
     shape.numWarps = std::clamp<int64_t>(largest / (32 * 32), 1, 32);
   else if (transposes) // a thread holds a block with vectors along both dimensions
     shape.numWarps = std::clamp<int64_t>(largest / (32 * int64_t(vector) * vector), 1, 16);
   else { // what only streams wants several vectors of each thread on their way, of four warps at
-         // least where it loops or exchanges; but not of warps that would hold what others hold
-    int64_t distinct = largest / std::min<int64_t>(vector, longest),
+         // least where it loops or exchanges; but not of warps that would hold what others hold.
+         // Loops that read less than the tiles that they hold wait for exchanges, not for memory.
+    bool holds = (exchanges || reduces) && ofTrips < largest && held == largest;
+    int64_t distinct = (holds ? ofTrips : largest) / std::min<int64_t>(vector, longest),
             least = loops || exchanges ? std::clamp<int64_t>(distinct / 32, 1, 4) : 1;
     // Between threads each combines a column or calls a function once for every bit of their
     // number: the more elements a thread has, the fewer threads do that.
     bool combines = joins || (reducesOthers && largest == largestMoved);
     if (joins)
       least = 1;
-    shape.numWarps = std::clamp<int64_t>(largest / (32 * (combines ? 32 : 16)), least, 16);
+    shape.numWarps = std::clamp<int64_t>(largest / (32 * (holds      ? 64
+                                                          : combines ? 32
+                                                                     : 16)),
+                                         least, 16);
     // Every lane has a part; and a lane's parts are one, which a function joins with others once.
     if (shape.numWarps == 1 && exchanges)
       vector = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / 32)), 1,

@@ -138,7 +138,28 @@ tile.kernel @sums params [] dims [] constexprs [] grid { tile.yield } body {
 
 // CHECK-LABEL: tile.kernel @looped_sums
 // CHECK-SAME: tile_gpu.num_warps = 4
-tile.kernel @looped_sums params [] dims [] constexprs [] grid { tile.yield } body {
+tile.kernel @looped_sums params [#tile.param<"x", in, align = 16>] dims [] constexprs [] grid {
+^bb0(%x: !tile.ptr<f32>):
+  tile.yield
+} body {
+^bb0(%x: !tile.ptr<f32>):
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %c4096 = arith.constant 4096 : index
+  %pad = arith.constant 0.0 : f32
+  %v = tile.view %x[%c8, %c4096] strides [%c4096, %c1] : !tile.ptr<f32> -> !tile.view<8x4096xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %t = tile.load %v[%i, %c0] pad %pad : f32 {sizes = array<i64: -1, 2048>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : !tile.view<8x4096xf32> -> tensor<2048xf32>
+    %s = tile.reduce sum %t : tensor<2048xf32> -> f32
+  }
+  tile.return
+}
+
+// A loop that reads nothing waits for reductions alone: as few warps as have room for the tile.
+// CHECK-LABEL: tile.kernel @held_sums
+// CHECK-SAME: tile_gpu.num_warps = 1
+tile.kernel @held_sums params [] dims [] constexprs [] grid { tile.yield } body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
@@ -146,6 +167,19 @@ tile.kernel @looped_sums params [] dims [] constexprs [] grid { tile.yield } bod
   scf.for %i = %c0 to %c8 step %c1 {
     %s = tile.reduce sum %t : tensor<2048xf32> -> f32
   }
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @small_product
+// CHECK-SAME: tile_gpu.num_warps = 2
+tile.kernel @small_product params [#tile.param<"x", scalar, align = 1>] dims [] constexprs [] grid {
+^bb0(%x: f16):
+  tile.yield
+} body {
+^bb0(%x: f16):
+  %a = tensor.splat %x : tensor<32x32xf16>
+  %zero = arith.constant dense<0.0> : tensor<32x32xf32>
+  %p = tile.dot %a, %a, %zero precision full : tensor<32x32xf16>, tensor<32x32xf16>, tensor<32x32xf32>
   tile.return
 }
 }
