@@ -201,7 +201,10 @@ struct LowerBarrier : OpConversionPattern<tile::gpu::BarrierOp> {
   LogicalResult matchAndRewrite(tile::gpu::BarrierOp op, OneToNOpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
     Location loc = op.getLoc();
-    if (op->getParentOfType<func::FuncOp>()->hasAttr(producerThreadsName))
+    constexpr int64_t warpThreads = 32;
+    if (getConsumerThreads(op) == warpThreads) // which meets without the block's barrier
+      NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
+    else if (op->getParentOfType<func::FuncOp>()->hasAttr(producerThreadsName))
       NVVM::BarrierOp::create(rewriter, loc, TypeRange(),
                               constantI32(rewriter, loc, consumerBarrier),
                               constantI32(rewriter, loc, getConsumerThreads(op)),
