@@ -169,7 +169,8 @@ static int64_t countLanes(KernelOp kernel, int64_t block) {
 /// Bits of the narrowest elements in memory that `tile` is computed from, element by element.
 /// Through element-wise work, as a load of bf16 that was widened: the load decides on 16 bytes.
 static unsigned getNarrowest(Value tile, unsigned depth = 0) {
-  unsigned bits = std::max(8u, getElementTypeOrSelf(tile.getType()).getIntOrFloatBitWidth());
+  Type element = getElementTypeOrSelf(tile.getType());
+  unsigned bits = element.isIndex() ? 64 : std::max(8u, element.getIntOrFloatBitWidth());
   Operation *op = tile.getDefiningOp();
   if (!op || depth > 16 || !OpTrait::hasElementwiseMappableTraits(op))
     return bits;
