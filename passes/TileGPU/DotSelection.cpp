@@ -377,8 +377,10 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     shape.numWarps = std::clamp<int64_t>(largest / (32 * int64_t(vector) * vector), 1, 16);
   else { // what only streams wants several vectors of each thread on their way, of four warps at
          // least where it loops or exchanges; but not of warps that would hold what others hold.
-         // Loops that read less than the tiles that they hold wait for exchanges, not for memory.
-    bool holds = (exchanges || reduces) && ofTrips < largest && held == largest;
+         // Loops that read less than the tiles that they hold wait for exchanges, not for memory;
+         // other programs run meanwhile, where there are any.
+    bool holds = (exchanges || reduces) && ofTrips < largest && held == largest &&
+                 countPrograms(kernel, getCard(*target)).all > 1;
     int64_t distinct = (holds ? ofTrips : largest) / std::min<int64_t>(vector, longest),
             least = loops || exchanges ? std::clamp<int64_t>(distinct / 32, 1, 4) : 1;
     // Between threads each combines a column or calls a function once for every bit of their
