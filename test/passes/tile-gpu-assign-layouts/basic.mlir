@@ -156,10 +156,30 @@ tile.kernel @looped_sums params [#tile.param<"x", in, align = 16>] dims [] const
   tile.return
 }
 
-// A loop that reads nothing waits for reductions alone: as few warps as have room for the tile.
+// A loop that reads nothing waits for reductions alone: as few warps as have room for the tile,
+// where other programs run meanwhile.
 // CHECK-LABEL: tile.kernel @held_sums
 // CHECK-SAME: tile_gpu.num_warps = 1
-tile.kernel @held_sums params [] dims [] constexprs [] grid { tile.yield } body {
+tile.kernel @held_sums params [] dims [] constexprs [] grid {
+  %many = arith.constant 4096 : index
+  tile.yield %many : index
+} body {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %t = arith.constant dense<0.0> : tensor<2048xf32>
+  scf.for %i = %c0 to %c8 step %c1 {
+    %s = tile.reduce sum %t : tensor<2048xf32> -> f32
+  }
+  tile.return
+}
+
+// CHECK-LABEL: tile.kernel @held_alone
+// CHECK-SAME: tile_gpu.num_warps = 4
+tile.kernel @held_alone params [] dims [] constexprs [] grid {
+  %few = arith.constant 100 : index
+  tile.yield %few : index
+} body {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c8 = arith.constant 8 : index
