@@ -26,6 +26,7 @@ class Fitter {
 public:
   Fitter(KernelOp kernel, const GPUTarget &target)
       : kernel(kernel), limits(target.limits), name(target.name), need(getRegisterNeed(kernel)),
+        least(std::max(need.registers, countLeast(kernel, target))),
         threads(getBlockThreads(kernel, limits)), builder(kernel.getContext()) {}
 
   // The only error: a block alone on a multiprocessor has too few registers. All else is lowered
@@ -43,6 +44,28 @@ public:
   }
 
 private:
+  /// Registers of a thread less than which ptxas of CUDA 13.0 gives to none, or less than which it
+  /// refuses products by mma.sync: of the doubles of sixteen rows, or of any other elements.
+  static int64_t countLeast(KernelOp kernel, const GPUTarget &target) {
+    constexpr int64_t ofAny = 24, ofProduct = 28, ofWideDoubles = 64;
+    constexpr unsigned wideRows = 16;
+    auto doubles = target.find(MatrixUnit::MmaSync, MatrixElement::F64, MatrixElement::F64);
+    bool isWide = doubles && doubles->m == wideRows;
+    int64_t least = ofAny;
+    kernel.getBody().walk([&](MmaOp product) {
+      bool isDouble = product.getType().getElementType().isF64();
+      least = std::max(least, isDouble && isWide ? ofWideDoubles : ofProduct);
+    });
+    return least;
+  }
+
+  /// What takes `least` registers.
+  std::string describeLeast() const {
+    return least == need.registers ? describeNeed()
+                                   : "the assembler gives a thread " + std::to_string(least) +
+                                         " at least, for its largest instruction";
+  }
+
   std::string describeNeed() const {
     return "a product of " + std::to_string(need.rows) + " x " + std::to_string(need.columns) +
            " by wgmma takes " + std::to_string(need.registers) + " registers of a thread";
@@ -62,7 +85,7 @@ private:
     int64_t byRegisters = blocks;
     // registersFor rounds as the hardware hands registers out, so that there is no formula to
     // invert.
-    while (byRegisters > 1 && limits.registersFor(threads, byRegisters) < need.registers)
+    while (byRegisters > 1 && limits.registersFor(threads, byRegisters) < least)
       --byRegisters;
     // At least one block: it has been checked that it fits.
     int64_t fitting = std::max<int64_t>(1, std::min({blocks, byThreads, byNumber, byRegisters}));
@@ -70,7 +93,7 @@ private:
         std::to_string(blocks) + " blocks of " + std::to_string(threads) + " threads";
     if (fitting == byRegisters)
       why = many + " leave a thread " + std::to_string(limits.registersFor(threads, blocks)) +
-            " registers, and " + describeNeed();
+            " registers, and " + describeLeast();
     else if (fitting == byNumber)
       why = name.str() + " runs " + std::to_string(byNumber) + " blocks on a multiprocessor";
     else
@@ -96,18 +119,18 @@ private:
     auto requested = kernel->getAttrOfType<IntegerAttr>(maxRegistersName);
     if (!requested)
       return;
-    // Above: more than a thread of this block can have. Below: less than wgmma's accumulators take;
+    // Above: more than a thread of this block can have. Below: less than an instruction needs;
     // registers are given out in eights.
     int64_t most = limits.registersFor(threads, 1);
-    int64_t least = need.product ? llvm::alignTo(need.registers, 8) : 0;
-    int64_t given = requested.getInt(), fitting = std::min(std::max(given, least), most);
+    int64_t fewest = llvm::alignTo(least, 8), given = requested.getInt();
+    int64_t fitting = std::min(std::max(given, fewest), most);
     if (fitting == given)
       return;
     InFlightDiagnostic warning = kernel.emitWarning();
     warning << "maxreg(" << given << ") is " << (fitting > given ? "raised" : "lowered") << " to "
             << fitting << ": ";
     if (fitting > given)
-      warning << describeNeed();
+      warning << describeLeast();
     else
       warning << threads << " threads of a block share " << limits.registersPerProcessor
               << " registers";
@@ -119,6 +142,7 @@ private:
   const GPULimits &limits;
   StringRef name;
   RegisterNeed need;
+  int64_t least; ///< registers of a thread
   int64_t threads;
   Builder builder;
 };

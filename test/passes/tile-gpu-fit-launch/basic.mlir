@@ -4,6 +4,9 @@
 
 #acc = #tile_gpu.linear<shape = [64, 64], register = [[0, 1], [8, 0], [0, 8], [0, 16], [0, 32]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0], [32, 0]]>
 #s = #tile_gpu.shared<order = [1, 0], swizzle = 128>
+#c32 = #tile_gpu.linear<shape = [32, 16], register = [[0, 1], [8, 0], [0, 8]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
+#a16 = #tile_gpu.linear<shape = [32, 32], register = [[0, 1], [8, 0], [0, 8], [0, 16]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = [[16, 0]]>
+#b16 = #tile_gpu.linear<shape = [32, 16], register = [[1, 0], [8, 0], [16, 0], [0, 8]], lane = [[2, 0], [4, 0], [0, 1], [0, 2], [0, 4]], warp = [[0, 0]]>
 !m = !tile_gpu.memdesc<64x64xf16, #s>
 
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
@@ -26,6 +29,23 @@ tile.kernel @few params [] dims [] constexprs [] attributes {tile.maxreg = 40 : 
   %t = arith.constant dense<0.0> : tensor<64x64xf16, #acc>
   %a = tile_gpu.local_alloc %t : tensor<64x64xf16, #acc> -> !m
   %p = tile_gpu.wgmma %a, %a, %zero : !m, !m, tensor<64x64xf32, #acc>
+  tile.return
+}
+// ptxas gives no thread fewer than 24, and refuses mma.sync with fewer than 28.
+// CHECK-LABEL: tile.kernel @fewest
+// CHECK-SAME: tile.maxreg = 24
+// expected-warning @below {{maxreg(16) is raised to 24: the assembler gives a thread 24 at least, for its largest instruction [W0607]}}
+tile.kernel @fewest params [] dims [] constexprs [] attributes {tile.maxreg = 16 : i64, tile_gpu.num_warps = 4 : i64} grid { tile.yield } body {
+  tile.return
+}
+// CHECK-LABEL: tile.kernel @mma
+// CHECK-SAME: tile.maxreg = 32
+// expected-warning @below {{maxreg(16) is raised to 32: the assembler gives a thread 28 at least, for its largest instruction [W0607]}}
+tile.kernel @mma params [] dims [] constexprs [] attributes {tile.maxreg = 16 : i64, tile_gpu.num_warps = 2 : i64} grid { tile.yield } body {
+  %a = arith.constant dense<0.0> : tensor<32x32xf16, #a16>
+  %b = arith.constant dense<0.0> : tensor<32x16xf16, #b16>
+  %c = arith.constant dense<0.0> : tensor<32x16xf32, #c32>
+  %d = tile_gpu.mma %a, %b, %c : tensor<32x32xf16, #a16>, tensor<32x16xf16, #b16>, tensor<32x16xf32, #c32>
   tile.return
 }
 // What fits stays, without a word.
