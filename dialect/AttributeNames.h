@@ -139,6 +139,12 @@ inline constexpr llvm::StringLiteral fillName = "tile_gpu.fill";
 /// Of a kernel and its function: threads of the producer, behind those that compute (i64). By
 /// tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral producerThreadsName = "tile_gpu.producer_threads";
+/// Of a kernel, its function and the branch of its consumers: so many teams of all the warps that
+/// layouts know compute, each a program of its own (i64). By tile-gpu-specialize-warps.
+inline constexpr llvm::StringLiteral teamsName = "tile_gpu.teams";
+/// Of a function: bytes of shared memory from what is one team's to what is the next one's (i64).
+/// By tile-gpu-allocate-shared.
+inline constexpr llvm::StringLiteral teamBytesName = "tile_gpu.team_bytes";
 /// Of a kernel and its function: all threads of the producer's warpgroup run its side, as they fill
 /// slots (unit). By tile-gpu-specialize-warps.
 inline constexpr llvm::StringLiteral wideProducerName = "tile_gpu.wide_producer";

@@ -45,6 +45,7 @@ static bool isLoop(Operation *op) {
 static bool isBranch(Operation *op) {
   return isa<RegionBranchOpInterface>(op) && !isa<LoopLikeOpInterface>(op);
 }
+static bool hasTeams(Operation *op) { return isKernelOrFunction(op) || isBranch(op); }
 static bool isNumbers(Attribute value) { return isa<DenseI64ArrayAttr>(value); }
 template <int64_t count> static bool isList(Attribute value) {
   auto numbers = dyn_cast<DenseI64ArrayAttr>(value);
@@ -86,10 +87,11 @@ static constexpr StringLiteral aKernel = "a kernel", aFunction = "a kernel's fun
 //   persistent                                       tile-gpu-make-persistent
 //   producer_threads, producer_registers, fenced,
 //     recomputes, idle_warps, wide_producer, filled,
-//     loads_itself                                   tile-gpu-specialize-warps
+//     loads_itself, teams                            tile-gpu-specialize-warps
 //   dynamic_schedule                                 tile-gpu-schedule-tiles-dynamically
 //   vector, vector_if, fastest, windows, read_only   tile-gpu-vectorize-accesses
-//   offset, shared_bytes, shared_by_row, rounds      tile-gpu-allocate-shared
+//   offset, shared_bytes, shared_by_row, team_bytes,
+//     rounds                                         tile-gpu-allocate-shared
 //   num_threads, non_negative, scratch_bytes, fill,
 //     scratch_argument, tensor_maps                  convert-tile-gpu-to-vector
 static const AttributeSpec specs[] = {
@@ -138,6 +140,9 @@ static const AttributeSpec specs[] = {
     {scratchBytesName, isNumber<1>, positive, isFunction, aFunction},
     {scratchArgumentName, isNumber<0>, notNegative, isFunction, aFunction},
     {producerThreadsName, isNumber<1>, positive, isKernelOrFunction, both},
+    {teamsName, isNumber<2>, "an i64 of at least 2", hasTeams,
+     "a kernel, its function or a branch"},
+    {teamBytesName, isNumber<0>, notNegative, isKernelOrFunction, both},
     {wideProducerName, isUnit, unit, isKernelOrFunction, both},
     {filledName, isUnit, unit, isRing, "a ring"},
     {producerRegistersName, isNumber<1>, positive, isSplit, "a warp_specialize"},

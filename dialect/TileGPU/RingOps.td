@@ -117,6 +117,18 @@ def TileGPU_RingReleaseOp : TileGPU_Op<"ring_release", [MemoryEffects<[MemRead, 
   let assemblyFormat = "$ring attr-dict `:` type($ring)";
 }
 
+def TileGPU_RingSkipOp : TileGPU_Op<"ring_skip", [MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "consumer: passes by slots that another team of consumers reads";
+  let description = [{
+    All slots before them have been waited for and given back.
+    ```mlir
+    tile_gpu.ring_skip %r, %slots : !tile_gpu.ring<4, …>
+    ```
+  }];
+  let arguments = (ins TileGPU_RingType:$ring, Index:$slots);
+  let assemblyFormat = "$ring `,` $slots attr-dict `:` type($ring)";
+}
+
 def TileGPU_ScalarSendOp : TileGPU_Op<"scalar_send", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "consumers: hand a scalar, the same in all threads, to the producer";
   let description = [{
@@ -211,6 +223,19 @@ def TileGPU_TurnStartOp : TileGPU_TurnOp<"turn_start", "the first turn is the fi
 def TileGPU_TurnWaitOp : TileGPU_TurnOp<"turn_wait", "wait for this warpgroup's turn">;
 def TileGPU_TurnPassOp : TileGPU_TurnOp<"turn_pass", "the next warpgroup's turn has come">;
 def TileGPU_TurnEndOp : TileGPU_TurnOp<"turn_end", "take the turn that was passed on last">;
+
+def TileGPU_TeamOp : TileGPU_Op<"team", [Pure]> {
+  let summary = "the number of the team of consumers that runs this";
+  let description = [{
+    Where a kernel has `tile_gpu.teams`, its consumers are there so many times, and each team
+    computes programs of its own.
+    ```mlir
+    %team = tile_gpu.team
+    ```
+  }];
+  let results = (outs Index:$team);
+  let assemblyFormat = "attr-dict";
+}
 
 def TileGPU_BlockIdOp : TileGPU_Op<"block_id", [Pure]> {
   let summary = "the running block's number, and how many blocks run";

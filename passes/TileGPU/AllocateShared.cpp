@@ -251,8 +251,9 @@ static int64_t keepPlan(KernelOp kernel, int64_t needed, const GPULimits &limits
   if (!multiplies(kernel) || !kernel->hasAttr(numWarpsName))
     return needed;
   auto producer = kernel->getAttrOfType<IntegerAttr>(producerThreadsName);
-  int64_t threads =
-      *getLaunchedWarps(kernel) * limits.warpThreads + (producer ? producer.getInt() : 0);
+  auto teams = kernel->getAttrOfType<IntegerAttr>(teamsName);
+  int64_t threads = (teams ? teams.getInt() : 1) * *getLaunchedWarps(kernel) * limits.warpThreads +
+                    (producer ? producer.getInt() : 0);
   auto countBlocks = [&](int64_t bytes) {
     return std::min({limits.blocksPerProcessor, limits.threadsPerProcessor / threads,
                      limits.sharedPerProcessor / (bytes + limits.sharedReserved)});
@@ -404,6 +405,21 @@ static LogicalResult reportTooLarge(KernelOp kernel, MutableArrayRef<Request> re
   return error;
 }
 
+/// Rings first, which teams share, then what each team has for itself, once for each of them.
+static int64_t placeTeams(KernelOp kernel, MutableArrayRef<Request> requests, int64_t limit) {
+  constexpr int64_t line = 1024; // what all alignments divide
+  SmallVector<PlacedBytes *> rings, own;
+  for (Request &request : requests)
+    (isa<RingOp>(request.op) ? rings : own).push_back(&request);
+  int64_t teams = kernel->getAttrOfType<IntegerAttr>(teamsName).getInt();
+  int64_t begin = llvm::alignTo(placeBlock(rings, limit, /*reservesWords=*/false), line);
+  int64_t bytes = llvm::alignTo(placeBlock(own, (limit - begin) / teams, false), line);
+  for (PlacedBytes *each : own)
+    each->offset += begin;
+  kernel->setAttr(teamBytesName, Builder(kernel.getContext()).getI64IntegerAttr(bytes));
+  return begin + teams * bytes;
+}
+
 namespace {
 
 /// On exit each operation with a need has its offset in bytes, and the kernel the total. Everything
@@ -433,8 +449,10 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
     // First as if each block had its share alone, for the blocks that the kernel asks for.
     auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
     int64_t share = getSharedLimit(target.limits, occupancy ? occupancy.getInt() : 1);
-    int64_t total = placeBlock(getPointers(*requests), share, reservesWords(kernel));
-    if (total > share)
+    bool hasTeams = kernel->hasAttr(teamsName);
+    int64_t total = hasTeams ? placeTeams(kernel, *requests, limit)
+                             : placeBlock(getPointers(*requests), share, reservesWords(kernel));
+    if (!hasTeams && total > share)
       total = placeBlock(getPointers(*requests), limit, reservesWords(kernel));
     if (total > limit)
       return reportTooLarge(kernel, *requests, total, target);

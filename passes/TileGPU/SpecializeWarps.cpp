@@ -28,6 +28,7 @@
 #include "passes/TileGPU/RingGroups.h"
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/SharedPlan.h"
+#include "passes/TileGPU/Teams.h"
 #include "target/LoadLatency.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -74,6 +75,10 @@ public:
     if (int64_t idle = countIdleWarps(kernel))
       kernel->setAttr(idleWarpsName, builder.getI64IntegerAttr(idle));
     shareRings(groups);
+    if (TeamCount choice = chooseTeams(kernel, groups, limits); choice.teams > 1) {
+      teams = choice.teams;
+      kernel->setAttr(teamsName, builder.getI64IntegerAttr(teams));
+    }
     if (failed(chooseStages()))
       return failure();
     RegisterShare share = getShare();
@@ -101,6 +106,8 @@ public:
     dropFills(consumer);
     for (Group &group : groups)
       rewriteConsumer(group);
+    if (teams > 1)
+      dealPrograms(consumer, teams);
     // The producer has its own, and writes those by which the consumers store.
     SmallVector<ViewDescriptorOp> unused;
     consumer.walk([&](ViewDescriptorOp op) {
@@ -165,6 +172,7 @@ private:
         fixed += llvm::alignTo(need.bytes, 1024);
     });
     fixed += llvm::alignTo(scratch, 1024) + llvm::alignTo(small, 1024);
+    fixed *= teams; // each has its own
     plan.beside = fixed;
     rings.persistent = kernel->hasAttr(persistentGridName);
     for (Group &group : groups) {
@@ -278,7 +286,7 @@ private:
     std::optional<int64_t> planned = planBytesBesideFetches(kernel);
     if (!planned)
       return;
-    int64_t bytes = llvm::alignTo(*planned, 1024);
+    int64_t bytes = teams * llvm::alignTo(*planned, 1024);
     plan.need.fixed += bytes - plan.beside;
     plan.beside = bytes;
   }
@@ -452,7 +460,7 @@ private:
   RegisterShare getShare() {
     RegisterShare share;
     if (FailureOr<int64_t> warps = getLaunchedWarps(kernel); succeeded(warps))
-      share.warpgroups = *warps / warpsOfWarpgroup;
+      share.warpgroups = teams * *warps / warpsOfWarpgroup;
     if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
       share.blocks = occupancy.getInt();
     share.tiles = countLiveRegisters(kernel);
@@ -600,6 +608,7 @@ private:
   const GPULimits &limits;
   OpBuilder builder;
   SmallVector<Group> groups;
+  int64_t teams = 1;                                           ///< of consumers
   SmallVector<std::pair<Operation *, RingReleaseOp>> unfenced; ///< behind the last ordinary load
 };
 

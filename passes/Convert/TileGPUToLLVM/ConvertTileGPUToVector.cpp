@@ -4,6 +4,7 @@
 #include "passes/Convert/TileGPUToLLVM/KernelFunction.h"
 #include "passes/Convert/TileGPUToLLVM/LaneSelects.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 #include "passes/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -40,6 +41,17 @@ Value tile::gpu::getSharedPointer(OpBuilder &builder, Location loc, int64_t offs
   // The block's one array: tile-gpu-allocate-shared has given each use its offset in bytes.
   auto pointer = LLVM::LLVMPointerType::get(builder.getContext(), 3);
   Value base = LLVM::AddressOfOp::create(builder, loc, pointer, sharedMemoryName);
+  // Each team of consumers has its own, one behind the other.
+  if (Value team = getTeam(builder, loc)) {
+    auto bytes = builder.getInsertionBlock()
+                     ->getParentOp()
+                     ->getParentOfType<func::FuncOp>()
+                     ->getAttrOfType<IntegerAttr>(teamBytesName);
+    Value own =
+        arith::MulIOp::create(builder, loc, team, constantI32(builder, loc, bytes.getInt()));
+    base = LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,
+                               ArrayRef<LLVM::GEPArg>{own});
+  }
   if (offset == 0)
     return base;
   return LLVM::GEPOp::create(builder, loc, pointer, builder.getI8Type(), base,

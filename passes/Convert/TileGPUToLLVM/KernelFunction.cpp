@@ -107,6 +107,11 @@ FailureOr<func::FuncOp> tile::gpu::makeKernelFunction(KernelOp kernel) {
   inputs.append(maps.size(), LLVM::LLVMPointerType::get(b.getContext()));
   auto function = func::FuncOp::create(b, loc, kernel.getSymName(), b.getFunctionType(inputs, {}));
   int64_t threads = *warps * 32;
+  if (auto teams = kernel->getAttrOfType<IntegerAttr>(gpu::teamsName)) {
+    threads *= teams.getInt();
+    function->setAttr(gpu::teamsName, teams);
+    function->setAttr(gpu::teamBytesName, kernel->getAttr(gpu::teamBytesName));
+  }
   if (auto producer = kernel->getAttrOfType<IntegerAttr>(gpu::producerThreadsName)) {
     // Threads of consumers and producer: the block's size at launch.
     threads += producer.getInt();

@@ -89,6 +89,8 @@ mlir::scf::IfOp ifFirstOfProducer(mlir::OpBuilder &b, mlir::Operation *op);
 /// Named barriers: of all threads that run the tile program in a specialised kernel; of one
 /// warpgroup, from here on; of a warpgroup's turn, from here on.
 inline constexpr unsigned consumerBarrier = 1, warpgroupBarrier = 2, turnBarrier = 6;
+/// Of all threads of the second team, which has teams behind it from here on.
+inline constexpr unsigned teamBarrier = 10;
 
 /// Integers of 4 bits, two of which share a byte of memory: an element's place is twice its byte's
 /// address, as i64, plus one for the upper half.

@@ -217,6 +217,8 @@ struct LowerRing : OpConversionPattern<RingOp> {
       consumers = hasWideProducer(op) ? warpgroupThreads : 1;
     else if (op.getType().getTiles().empty() && hasWideProducer(op))
       consumers += warpgroupThreads / 32; // its own warps receive programs, too
+    if (auto teams = op->getParentOfType<func::FuncOp>()->getAttrOfType<IntegerAttr>(teamsName))
+      consumers /= teams.getInt(); // a slot is for one of them
     consumers *= countFillers(op);
     auto first =
         scf::IfOp::create(rewriter, loc, equals(rewriter, loc, getThreadId(rewriter, loc), 0),
@@ -308,6 +310,32 @@ struct LowerRingPeek : OpConversionPattern<RingPeekOp> {
                                 ConversionPatternRewriter &rewriter) const override {
     RingSide(rewriter, op.getLoc(), op.getRing().getType(), adaptor.getRing(), DrainSlot)
         .waitUntilFull();
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+/// Behind the slots that others read: both positions move on, waits and releases alike.
+struct LowerRingSkip : OpConversionPattern<RingSkipOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(RingSkipOp op, OneToNOpAdaptor adaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    ValueRange ring = adaptor.getRing();
+    int64_t stages = op.getRing().getType().getStages();
+    Value slots = arith::IndexCastOp::create(rewriter, loc, rewriter.getI32Type(),
+                                             adaptor.getSlots().front());
+    Value all = constantI32(rewriter, loc, stages);
+    Value place = arith::AddIOp::create(rewriter, loc,
+                                        readSlot(rewriter, loc, ring[DrainSlot], stages), slots);
+    Value rounds = arith::DivUIOp::create(rewriter, loc, place, all);
+    Value slot = arith::RemUIOp::create(rewriter, loc, place, all);
+    Value phase = arith::XOrIOp::create(
+        rewriter, loc, read(rewriter, loc, ring[DrainPhase]),
+        arith::AndIOp::create(rewriter, loc, rounds, constantI32(rewriter, loc, 1)));
+    LLVM::StoreOp::create(rewriter, loc, slot, ring[DrainSlot]);
+    LLVM::StoreOp::create(rewriter, loc, phase, ring[DrainPhase]);
+    LLVM::StoreOp::create(rewriter, loc, slot, ring[ReleaseSlot]);
     rewriter.eraseOp(op);
     return success();
   }
@@ -553,7 +581,7 @@ void tile::gpu::populateRingTypes(TypeConverter &converter) {
 }
 
 void tile::gpu::populateRingPatterns(const TypeConverter &converter, RewritePatternSet &patterns) {
-  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingPeek, LowerRingRelease,
-               LowerScalarSend, LowerScalarReceive, LowerProgramTake, LowerProgramSend,
-               LowerProgramReceive>(converter, patterns.getContext());
+  patterns.add<LowerRing, LowerRingAcquire, LowerRingWait, LowerRingPeek, LowerRingSkip,
+               LowerRingRelease, LowerScalarSend, LowerScalarReceive, LowerProgramTake,
+               LowerProgramSend, LowerProgramReceive>(converter, patterns.getContext());
 }

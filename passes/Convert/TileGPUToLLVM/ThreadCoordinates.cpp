@@ -10,9 +10,11 @@
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 #include "dialect/AttributeNames.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
+#include "passes/Convert/TileGPUToLLVM/Patterns.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include <map>
 
@@ -28,10 +30,39 @@ static bool isRare(OpBuilder &builder) {
   return false;
 }
 
-Value getThreadId(OpBuilder &builder, Location loc) {
+int64_t getTeamThreads(OpBuilder &builder) {
+  Block *block = builder.getInsertionBlock();
+  for (Region *region = block->getParent(); region;) {
+    Operation *op = region->getParentOp();
+    auto branch = dyn_cast_or_null<scf::IfOp>(op);
+    if (auto teams = branch ? branch->getAttrOfType<IntegerAttr>(teamsName) : IntegerAttr())
+      return region == &branch.getThenRegion() ? getConsumerThreads(op) / teams.getInt() : 0;
+    region = op ? op->getParentRegion() : nullptr;
+  }
+  return 0;
+}
+
+Value getBlockThread(OpBuilder &builder, Location loc) {
   if (isRare(builder)) // opaque, so that LLVM keeps in the branch what follows from it
     return inlinePTX(builder, loc, builder.getI32Type(), {}, "mov.u32 $0, %tid.x;", "=r");
   return NVVM::ThreadIdXOp::create(builder, loc, builder.getI32Type());
+}
+
+Value getTeam(OpBuilder &builder, Location loc) {
+  int64_t threads = getTeamThreads(builder);
+  if (!threads)
+    return {};
+  return arith::ShRUIOp::create(builder, loc, getBlockThread(builder, loc),
+                                constantI32(builder, loc, llvm::Log2_64(threads)));
+}
+
+Value getThreadId(OpBuilder &builder, Location loc) {
+  Value thread = getBlockThread(builder, loc);
+  int64_t threads = getTeamThreads(builder);
+  return threads
+             ? arith::AndIOp::create(builder, loc, thread, constantI32(builder, loc, threads - 1))
+                   .getResult()
+             : thread;
 }
 
 Value constantI32(OpBuilder &builder, Location loc, int64_t value) {

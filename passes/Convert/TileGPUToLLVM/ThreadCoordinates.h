@@ -7,8 +7,15 @@
 
 namespace tile::gpu {
 
-/// The thread's number in its block, an i32: the lane in bits 0 to 4, the warp above.
+/// The thread's number among those that layouts know, its block's or its team's, an i32: the lane
+/// in bits 0 to 4, the warp above.
 mlir::Value getThreadId(mlir::OpBuilder &builder, mlir::Location loc);
+/// Its number in the block.
+mlir::Value getBlockThread(mlir::OpBuilder &builder, mlir::Location loc);
+/// Where code of consumers is built that are several teams: threads of one, and the number of this
+/// thread's team, an i32. Else 0 and null.
+int64_t getTeamThreads(mlir::OpBuilder &builder);
+mlir::Value getTeam(mlir::OpBuilder &builder, mlir::Location loc);
 
 /// An i32 constant.
 mlir::Value constantI32(mlir::OpBuilder &builder, mlir::Location loc, int64_t value);

@@ -66,6 +66,7 @@ public:
     // Groups have a power of two of threads.
     number = arith::ShRUIOp::create(builder, loc, thread,
                                     constantI32(builder, loc, llvm::Log2_64(threads)));
+    team = getTeam(builder, loc);
     thread = arith::AndIOp::create(builder, loc, thread, constantI32(builder, loc, threads - 1));
   }
 
@@ -86,12 +87,17 @@ public:
       return;
     }
     Value id = addConstant(builder, loc, number, warpgroupBarrier);
+    if (team)
+      id = arith::AddIOp::create(
+          builder, loc, id,
+          arith::MulIOp::create(builder, loc, team,
+                                constantI32(builder, loc, getTeamThreads(builder) / size)));
     NVVM::BarrierOp::create(builder, loc, TypeRange(), id, constantI32(builder, loc, size),
                             NVVM::BarrierReductionAttr(), Value());
   }
 
 private:
-  Value number, thread;
+  Value number, thread, team;
   int64_t threads;
 };
 
@@ -504,6 +510,8 @@ struct LowerClearFrom : OpConversionPattern<ClearFromOp> {
       return attr ? attr.getInt() : 0;
     };
     int64_t threads = getCount(numThreadsName) - getCount(producerThreadsName);
+    if (int64_t own = getTeamThreads(rewriter))
+      threads = own;
     // Each warpgroup clears all for itself: it need not wait for others, who may wait for it
     // elsewhere.
     bool byWarpgroup = threads > Group::size && threads <= 4 * Group::size;

@@ -87,6 +87,8 @@ struct LowerWarpSpecialize : OpConversionPattern<WarpSpecializeOp> {
     Value isConsumer = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::ult, thread,
                                              constantI32(rewriter, loc, consumers));
     auto split = scf::IfOp::create(rewriter, loc, isConsumer, /*withElseRegion=*/true);
+    if (Attribute teams = op->getParentOfType<func::FuncOp>()->getAttr(teamsName))
+      split->setAttr(teamsName, teams);
     rewriter.inlineBlockBefore(&op.getConsumer().front(), split.thenYield());
     rewriter.setInsertionPointToStart(split.elseBlock());
     if (moves)
@@ -138,7 +140,7 @@ void useTurnBarrier(OpBuilder &b, Location loc, Value warpgroup, bool wait) {
 }
 
 Value getWarpgroup(OpBuilder &b, Location loc) {
-  return arith::ShRUIOp::create(b, loc, getThreadId(b, loc),
+  return arith::ShRUIOp::create(b, loc, getBlockThread(b, loc),
                                 constantI32(b, loc, llvm::Log2_32(warpgroupThreads)));
 }
 
@@ -195,22 +197,47 @@ struct LowerBlockId : OpConversionPattern<BlockIdOp> {
   }
 };
 
-/// All threads that run the tile program, without the producer.
+struct LowerTeam : OpConversionPattern<TeamOp> {
+  using OpConversionPattern::OpConversionPattern;
+  LogicalResult matchAndRewrite(TeamOp op, OneToNOpAdaptor,
+                                ConversionPatternRewriter &rewriter) const override {
+    Value team = getTeam(rewriter, op.getLoc());
+    if (!team)
+      team = constantI32(rewriter, op.getLoc(), 0);
+    Value index = arith::IndexCastOp::create(rewriter, op.getLoc(), rewriter.getIndexType(), team);
+    index.getDefiningOp()->setAttr(nonNegativeName, rewriter.getUnitAttr());
+    rewriter.replaceOp(op, index);
+    return success();
+  }
+};
+
+/// All threads that run the tile program, without the producer: those of the team, if there are
+/// several.
 struct LowerBarrier : OpConversionPattern<tile::gpu::BarrierOp> {
   using OpConversionPattern::OpConversionPattern;
   LogicalResult matchAndRewrite(tile::gpu::BarrierOp op, OneToNOpAdaptor,
                                 ConversionPatternRewriter &rewriter) const override {
-    Location loc = op.getLoc();
     constexpr int64_t warpThreads = 32;
-    if (getConsumerThreads(op) == warpThreads) // which meets without the block's barrier
+    Location loc = op.getLoc();
+    if (Value team = getTeam(rewriter, loc)) {
+      Value id = arith::AddIOp::create(
+          rewriter, loc,
+          arith::MulIOp::create(rewriter, loc, team,
+                                constantI32(rewriter, loc, teamBarrier - consumerBarrier)),
+          constantI32(rewriter, loc, consumerBarrier));
+      NVVM::BarrierOp::create(rewriter, loc, TypeRange(), id,
+                              constantI32(rewriter, loc, getTeamThreads(rewriter)),
+                              NVVM::BarrierReductionAttr(), Value());
+    } else if (getConsumerThreads(op) == warpThreads) { // without the block's barrier
       NVVM::SyncWarpOp::create(rewriter, loc, constantI32(rewriter, loc, -1));
-    else if (op->getParentOfType<func::FuncOp>()->hasAttr(producerThreadsName))
+    } else if (op->getParentOfType<func::FuncOp>()->hasAttr(producerThreadsName)) {
       NVVM::BarrierOp::create(rewriter, loc, TypeRange(),
                               constantI32(rewriter, loc, consumerBarrier),
                               constantI32(rewriter, loc, getConsumerThreads(op)),
                               NVVM::BarrierReductionAttr(), Value());
-    else
+    } else {
       NVVM::BarrierOp::create(rewriter, loc);
+    }
     rewriter.eraseOp(op);
     return success();
   }
@@ -221,6 +248,6 @@ struct LowerBarrier : OpConversionPattern<tile::gpu::BarrierOp> {
 void tile::gpu::populateWarpSpecializePatterns(const TypeConverter &converter,
                                                RewritePatternSet &patterns) {
   patterns.add<LowerWarpSpecialize, LowerTurn<TurnStartOp>, LowerTurn<TurnWaitOp>,
-               LowerTurn<TurnPassOp>, LowerTurn<TurnEndOp>, LowerBlockId, LowerBarrier>(
+               LowerTurn<TurnPassOp>, LowerTurn<TurnEndOp>, LowerBlockId, LowerTeam, LowerBarrier>(
       converter, patterns.getContext());
 }
