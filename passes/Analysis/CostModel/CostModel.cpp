@@ -183,6 +183,10 @@ CostEstimate Estimator::run() {
   // not all of them.
   double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic,
          chain = rounds * program.chain - program.start; // that of the first is the launch's
+  // While one team multiplies, the other one ends its program and begins the next.
+  if (resources.teams > 1)
+    chain = std::max(rounds * program.turns + program.chain - program.turns,
+                     chain / double(resources.teams));
   if (!llvm::any_of(work.loops, [](const LoopWork &loop) { return !loop.dots.empty(); }))
     arithmetic *= getWaitForResults(1);
   if (resources.blocks > 1)

@@ -21,6 +21,7 @@ inline constexpr int64_t schedulers =
 struct ProgramTime {
   double tensor = 0, arithmetic = 0;
   double chain = 0;
+  double turns = 0; ///< of the chain, loops whose tiles a producer brings: teams take turns in them
   double start = 0; ///< of the chain, before the first tile of a block that copies ahead is there
   double fill = 0;  ///< of a launch: all blocks ask for their first tiles at once
 };

@@ -101,7 +101,7 @@ ProgramTime Estimator::getProgramTime() const {
                                        tensor / share + (isNarrow(*held) ? 0 : trips * handOver)},
                           3);
     }
-    double chain;
+    double chain, turn = 0;
     if (resources.bulkCopies && inLoop) {
       // One warpgroup asks for the next trip's tiles while its product is in flight, or while it
       // computes with the last one's result.
@@ -145,6 +145,7 @@ ProgramTime Estimator::getProgramTime() const {
           trips *
           (std::max({trip, producing, receiving, (latency + trip / std::max(rings, 1.0)) / ahead}) +
            varying * latency / ahead);
+      turn = chain;
       // A producer that has issued a loop's copies goes on to the next time that the loop runs.
       if (!schedule.persistent) {
         chain += std::min(loop.runs, 1.0) * latency;
@@ -183,6 +184,7 @@ ProgramTime Estimator::getProgramTime() const {
     if (resources.bulkCopies)
       chain += storedBoxes / warpgroups * storeTime;
     time.chain += chain;
+    time.turns += turn;
   }
   return time;
 }

@@ -14,6 +14,7 @@
 #include "dialect/TileGPU/RotatedMemory.h"
 #include "passes/Analysis/CostModel/SharedMemory.h"
 #include "passes/TileGPU/SharedPlan.h"
+#include "passes/TileGPU/TeamCount.h"
 #include "target/LoadLatency.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -143,8 +144,9 @@ static void estimateRegisters(const KernelWork &work, const Schedule &schedule,
   int64_t entry = std::min<int64_t>(target.threadRegisters,
                                     target.registers / (requested * found.threads) / 8 * 8);
   found.registerLimit = schedule.maxRegisters ? *schedule.maxRegisters
-                        : found.bulkCopies ? getConsumerRegisters(found.launched, requested, target)
-                                           : entry;
+                        : found.bulkCopies
+                            ? getConsumerRegisters(found.launched * found.teams, requested, target)
+                            : entry;
   limitRegisters(found);
   // An instruction of wgmma holds its accumulators at once, and ptxas goes by what a thread has on
   // entry.
@@ -224,6 +226,29 @@ static int64_t countLaunched(const KernelWork &work, const Resources &found) {
   return launched ? std::min(launched, found.warps) : found.warps;
 }
 
+/// By the rule of tile-gpu-specialize-warps: programs of one launch whose loops are alike.
+static int64_t countTeams(const KernelWork &work, const Schedule &schedule,
+                          const TargetLimits &target, const Resources &found) {
+  constexpr int64_t warpsOfWarpgroup = 4;
+  int64_t warpgroups = found.launched % warpsOfWarpgroup ? 0 : found.launched / warpsOfWarpgroup;
+  bool alike = work.longest <= 1 && work.busyPrograms == work.programs;
+  gpu::TeamNeed need;
+  for (const LoopWork &loop : work.loops) {
+    bool multiplies = !loop.dots.empty();
+    alike &= loop.split <= 1 && (!multiplies || loop.parent == 0);
+    if (multiplies && llvm::all_of(loop.dots, [](const DotWork &dot) { return dot.wgmma; }))
+      need.warpgroups = warpgroups;
+    double products = 0;
+    for (const DotWork &dot : loop.dots)
+      products += double(gpu::countTeamRegisters(
+          dot.rows, int64_t(dot.usedColumns * double(dot.swapped ? dot.m : dot.n)), warpgroups));
+    need.products = std::max(need.products, int64_t(products));
+  }
+  need.persistent = schedule.persistent && alike;
+  need.blocks = schedule.occupancy.value_or(1);
+  return gpu::countTeams(need, target.target->limits).teams;
+}
+
 Resources estimateResources(const KernelWork &work, const Schedule &schedule,
                             const TargetLimits &target) {
   Resources found;
@@ -236,7 +261,9 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
     found.reason = "a block has " + std::to_string(found.warps) + " warps of at most 32";
   found.warps = std::min(found.warps, mostWarps);
   found.launched = unsigned(countLaunched(work, found));
-  found.threads = 32 * int64_t(found.launched) + (found.bulkCopies ? 128 : 0);
+  if (found.bulkCopies)
+    found.teams = countTeams(work, schedule, target, found);
+  found.threads = 32 * int64_t(found.launched) * found.teams + (found.bulkCopies ? 128 : 0);
   if (found.threads > 1024 && found.reason.empty())
     found.reason = "a block has " + std::to_string(found.threads) + " threads of at most 1024";
   int64_t parts = 1;
@@ -266,7 +293,7 @@ Resources estimateResources(const KernelWork &work, const Schedule &schedule,
   // With several warpgroups of consumers registers move between them: on entry each thread has its
   // share of a whole block.
   int64_t held =
-      found.bulkCopies && (found.warps > 4 || schedule.occupancy.value_or(1) > 1)
+      found.bulkCopies && (found.warps > 4 || found.teams > 1 || schedule.occupancy.value_or(1) > 1)
           ? target.registers / (schedule.occupancy.value_or(1) * found.threads) / 8 * 8
           : int64_t(llvm::alignTo(uint64_t(std::min(found.registers, found.registerLimit)), 8));
   found.blocks = std::min(target.blocks, target.threads / std::max<int64_t>(found.threads, 1));

@@ -34,6 +34,7 @@ struct Resources {
   bool fillsByThreads = false; ///< a producer's threads copy what it cannot fetch
   unsigned launched = 0;       ///< of `warps`, without the ones that hold padding alone
   int64_t warps = 0;           ///< that compute, of layouts: a power of two
+  int64_t teams = 1;           ///< that these warps are there for, each with a program of its own
   int64_t threads = 0;         ///< of a block, with those that only load
   int64_t stages = 0;          ///< of loads that run ahead; 0: none do
   int64_t registers = 0;       ///< of a thread that computes, estimated

@@ -425,6 +425,7 @@ private:
       else
         need.fixed += int64_t(alignTo(uint64_t(each.bytes), page));
     need.fixed += int64_t(alignTo(uint64_t(scratch), page));
+    need.fixed *= found.teams;
     for (const Ring &ring : rings) {
       need.fixed += page;
       if (ring.loop < 0) {
@@ -460,7 +461,7 @@ private:
       each.alignment = page;
       each.end = ring.end;
     }
-    need.fixed = int64_t(alignTo(uint64_t(placeAll(once)), page)) + barriers;
+    need.fixed = found.teams * int64_t(alignTo(uint64_t(placeAll(once)), page)) + barriers;
   }
 
   /// Tiles that each trip stores for its products have two places where rings keep stages enough.
@@ -513,6 +514,7 @@ private:
       int64_t stages = isOuter ? chosen.outer : inner + int64_t(chosen.doubled[number++]);
       bool once = stages == 1 && isOuter && !persistent;
       size_t place = addPersistent(ring.getBytes(stages), 0, once ? ring.end : shared.operations);
+      ringBytes += int64_t(alignTo(uint64_t(ring.getBytes(stages)), line));
       placed[place].kept = once ? barrierBytes : 0;
     }
   }
@@ -559,7 +561,12 @@ private:
       largest->bytes /= 2;
       total = placeBlock(limit);
     }
-    found.sharedBytes = total = reserve(total);
+    total = reserve(total);
+    // Rings are for all teams, each has the rest for itself.
+    if (found.teams > 1)
+      total = int64_t(alignTo(uint64_t(ringBytes), page)) +
+              found.teams * int64_t(alignTo(uint64_t(total - ringBytes), page));
+    found.sharedBytes = total;
     if (total > limit && found.reason.empty())
       found.reason = "a block needs about " + std::to_string(total) +
                      " bytes of shared memory and gets " + std::to_string(limit);
@@ -581,6 +588,7 @@ private:
   const bool wgmma;                                            ///< some product runs on it
   SmallVector<std::pair<const SharedTile *, size_t>> computed; ///< and their places in `placed`
   SmallVector<Ring> rings;
+  int64_t ringBytes = 0;                    ///< of all of them
   DenseSet<std::pair<size_t, int>> sharing; ///< a ring, and a loop that goes by it; looked up only
 };
 

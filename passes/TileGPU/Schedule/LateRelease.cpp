@@ -206,8 +206,15 @@ void tile::gpu::releaseLate(const LateReleases &found) {
   // Behind the loop the last products are waited for where it is known to have made a trip: the
   // sums of a loop that makes none would else meet those of products in flight, and ptxas then
   // serializes all of them (C7515).
-  scf::YieldOp leave = enterOnTrips(loop).thenYield();
+  auto pass = dyn_cast_or_null<TurnPassOp>(loop->getNextNode());
+  scf::IfOp entered = enterOnTrips(loop);
+  scf::YieldOp leave = entered.thenYield();
   builder.setInsertionPoint(leave);
+  // All tiles are there, so another team may wait for its own ones while these products run.
+  if (pass) {
+    pass->moveBefore(leave);
+    OpBuilder(entered.elseYield()).clone(*pass);
+  }
   int64_t pending = int64_t(products.size());
   for (auto [product, carried] : llvm::zip(products, found.carried)) {
     OpOperand &sum = leave->getOpOperand(carried);
