@@ -28,6 +28,8 @@ bool isMulticast(Operation *op) {
 const Rule rules[] = {
     {[](Operation *op) { return isa<WarpSpecializeOp>(op); }, producerThreadsName,
      "tile-gpu-specialize-warps"},
+    {[](Operation *op) { return isa<TeamOp, RingSkipOp>(op); }, teamsName,
+     "tile-gpu-specialize-warps"},
     {[](Operation *op) { return isa<BlockIdOp>(op); }, persistentGridName,
      "tile-gpu-make-persistent"},
     {[](Operation *op) { return isa<ProgramTakeOp, ProgramSendOp, ProgramReceiveOp>(op); },

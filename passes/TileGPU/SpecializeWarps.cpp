@@ -18,6 +18,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Analysis/LiveRegisters.h"
 #include "passes/Passes.h"
+#include "passes/Report/Declined.h"
 #include "passes/Report/KernelRemark.h"
 #include "passes/TileGPU/DotSelection.h"
 #include "passes/TileGPU/IdleWarps.h"
@@ -78,6 +79,8 @@ public:
     if (TeamCount choice = chooseTeams(kernel, groups, limits); choice.teams > 1) {
       teams = choice.teams;
       kernel->setAttr(teamsName, builder.getI64IntegerAttr(teams));
+    } else {
+      declined(kernel) << "its consumers are one team: " << choice.why;
     }
     if (failed(chooseStages()))
       return failure();

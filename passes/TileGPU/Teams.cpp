@@ -10,8 +10,8 @@
 // more, so nobody may wait for a slot before all slots in front of it have been waited for.
 #include "passes/TileGPU/Teams.h"
 #include "dialect/AttributeNames.h"
-#include "passes/TileGPU/ProducerSlice.h"
 #include "passes/TileGPU/LaunchFit.h"
+#include "passes/TileGPU/ProducerSlice.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"

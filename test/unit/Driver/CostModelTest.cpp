@@ -463,6 +463,18 @@ TEST_F(CostModel, ProductsAndTheirTilesTakeTimeFromEachOther) {
   EXPECT_GT(found.milliseconds, std::hypot(cache, found.rooflineMilliseconds / 0.7));
 }
 
+// One warpgroup becomes two teams where its result is large: one stores while the other multiplies,
+// which is worth the more the shorter programs are.
+TEST_F(CostModel, OneTeamEndsWhileTheOtherMultiplies) {
+  auto take = [&](const char *warps) {
+    return estimate(product, {{"warps", warps}}, {{"M", 8192}, {"N", 2304}, {"K", 768}});
+  };
+  cost::CostEstimate teams = take("4"), one = take("8");
+  ASSERT_TRUE(teams.valid) << teams.reason;
+  EXPECT_EQ(teams.threads, one.threads);
+  EXPECT_LT(teams.milliseconds, 0.98 * one.milliseconds);
+}
+
 TEST_F(CostModel, SaysTheSameTwice) {
   TuneShape shape = {{"M", 4096}, {"N", 4096}};
   EXPECT_EQ(estimate(parabola, {}, shape).milliseconds, estimate(parabola, {}, shape).milliseconds);
