@@ -15,6 +15,7 @@ namespace tile::cost {
 constexpr double fillLatency = 1.0;       ///< microseconds from asking for a tile to having it
 constexpr double handOver = 0.10;         ///< of a stage from producer to consumers and back
 constexpr double handOverInFlight = 0.03; ///< the same under a product that is still in flight
+constexpr double turnTime = 0.15;         ///< of a program from one team of consumers to the next
 constexpr double handOverByTurns = 0.006; ///< the same where others multiply meanwhile
 constexpr double varying =
     0.03; ///< of the latency of a stage, that is waited for although others are on their way
@@ -107,6 +108,8 @@ ProgramTime Estimator::getProgramTime() const {
       // computes with the last one's result.
       bool flies = resources.warps == 4 && !loop.dots.empty() && !hasComputedOperand(loop) &&
                    llvm::all_of(loop.dots, [](const DotWork &dot) { return dot.wgmma; });
+      // Where one team's last product ends, the other one's first is in flight already.
+      bool takesTurns = flies && resources.teams > 1;
       // While one warpgroup hands over, the other multiplies: not where its part is small, and
       // instructions of 64 columns take all that shared memory moves.
       constexpr double mostColumns = 64;
@@ -120,6 +123,7 @@ ProgramTime Estimator::getProgramTime() const {
       double trip = computing / trips +
                     (held         ? 0
                      : alternates ? uncovered
+                     : takesTurns ? handOverByTurns
                      : flies      ? handOverInFlight
                                   : handOver) +
                     (loop.reduced > 0 ? reducing : 0);
@@ -145,6 +149,8 @@ ProgramTime Estimator::getProgramTime() const {
           trips *
           (std::max({trip, producing, receiving, (latency + trip / std::max(rings, 1.0)) / ahead}) +
            varying * latency / ahead);
+      if (resources.teams > 1)
+        chain += loop.runs * turnTime;
       turn = chain;
       // A producer that has issued a loop's copies goes on to the next time that the loop runs.
       if (!schedule.persistent) {
