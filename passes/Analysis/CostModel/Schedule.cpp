@@ -231,7 +231,8 @@ static int64_t countTeams(const KernelWork &work, const Schedule &schedule,
                           const TargetLimits &target, const Resources &found) {
   constexpr int64_t warpsOfWarpgroup = 4;
   int64_t warpgroups = found.launched % warpsOfWarpgroup ? 0 : found.launched / warpsOfWarpgroup;
-  bool alike = work.longest <= 1 && work.busyPrograms == work.programs;
+  bool alike = work.longest <= 1 && work.busyPrograms == work.programs &&
+               work.likelyPrograms >= double(work.programs);
   // Loops in loops are one of `work`, where nothing stands between them.
   for (const SharedTile &tile : work.shared.tiles)
     alike &= !tile.canFetch || tile.loop < 0 || work.shared.loops[size_t(tile.loop)].parent < 0;
