@@ -322,7 +322,7 @@ static tile_code tk_launch(const int *members, int total, const tile_argument *a
   uint64_t spans[TK_PARAMS], cells[TK_ARGUMENTS];
   const tk_kernel *k = NULL;
   tk_choice choice = {NULL, members};
-  tk_plan plan = {0, 0, 0, 0, extents, values, strides, spans, cells};
+  tk_plan plan = {0, 0, 0, 0, extents, values, strides, 0, spans, cells};
   int chosen = 0;
   tile_code code = tk_get_records(&choice.records);
   if (code)

@@ -166,7 +166,7 @@ static KeptTrips chooseSlots(KernelOp kernel, const RowLoops &rows, const GPUTar
   return chooseKeptTrips(need, target.limits);
 }
 
-//===--- Shorter rows ------------------------------------------------------===//
+//===--- Shorter rows -----------------------------------------------------===//
 
 /// The extent up to which a version of the loops, which stands in the other branch, goes over the
 /// rows; 0 if there is none, or if it asks for more than a row's length.

@@ -27,10 +27,10 @@ def compile(source, *, kernel=None, include=(), config=None, shapes=None, consta
     or `kernel` names one; else a `Program` of all of them. Keywords bind compile-time parameters
     and attributes, as in `BLOCK=1024, warps=8`; `constants` does the same for names that are taken.
     `include` lists folders to search for imports, `config` is a file that `tilec tune` or
-    `Function.tune` wrote. `shapes` says what extents code for a GPU is compiled for: "opt" for those
-    that the source declares, once; "class" for those of each call, rounded to powers of two;
-    "exact" for these very ones. By default that is "class" where a `tune` clause leaves something
-    to choose for them, else "opt". Raises `CompileError`.
+    `Function.tune` wrote. `shapes` names the extents that code for a GPU is compiled for: "opt"
+    those that the source declares, once; "class" those of each call, rounded to powers of two;
+    "exact" these very ones. The default is "class" where a `tune` clause has choices for them, else
+    "opt". Raises `CompileError`.
     """
     if shapes not in _SHAPES:
         raise ValueError(f"shapes is {shapes!r}, expected 'opt', 'class', 'exact' or None")
