@@ -9,7 +9,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Builders.h"
-#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/Pass.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -177,38 +176,6 @@ static void expand(tensor::ExtractOp extract) {
   extract.erase();
 }
 
-/// What is rounded once it is joined, perhaps in another shape, is rounded before: threads then
-/// hand each other fewer bytes, and hold them. Gives the joined tile of rounded ones.
-static tensor::ConcatOp roundFirst(tensor::ConcatOp concat) {
-  Operation *last = concat;
-  while (last->hasOneUse() && isa<ReshapeOp>(*last->user_begin()))
-    last = *last->user_begin();
-  Operation *rounding = last->hasOneUse() ? *last->user_begin() : nullptr;
-  if (!isa_and_nonnull<arith::TruncFOp, arith::TruncIOp>(rounding))
-    return concat;
-  OpBuilder b(concat);
-  Type element = getElementTypeOrSelf(rounding->getResult(0).getType());
-  auto withElement = [&](Value tile) {
-    return cast<RankedTensorType>(tile.getType()).clone(element);
-  };
-  SmallVector<Value> inputs;
-  for (Value input : concat.getInputs()) {
-    Operation *rounded = b.clone(*rounding);
-    rounded->setOperand(0, input);
-    rounded->getResult(0).setType(withElement(input));
-    inputs.push_back(rounded->getResult(0));
-  }
-  for (Operation *op = last; op != concat; op = op->getOperand(0).getDefiningOp())
-    op->getResult(0).setType(withElement(op->getResult(0)));
-  rounding->replaceAllUsesWith(last->getResults());
-  rounding->erase();
-  auto joined = tensor::ConcatOp::create(b, concat.getLoc(), withElement(concat.getResult()),
-                                         concat.getDim(), inputs);
-  concat.getResult().replaceAllUsesWith(joined.getResult());
-  concat.erase();
-  return joined;
-}
-
 /// Equal powers of two become parts of a new axis, by selection; else each input is read at
 /// positions moved by its offset, and the last one that has begun wins.
 static void expand(tensor::ConcatOp concat) {
@@ -271,7 +238,7 @@ struct TileGPUExpandShapes : tile::impl::TileGPUExpandShapesBase<TileGPUExpandSh
       } else if (auto extract = dyn_cast<tensor::ExtractOp>(op)) {
         expand(extract);
       } else {
-        expand(roundFirst(cast<tensor::ConcatOp>(op)));
+        expand(cast<tensor::ConcatOp>(op));
       }
     }
   }

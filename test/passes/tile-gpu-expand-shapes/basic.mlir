@@ -82,38 +82,3 @@ tile.kernel @join params [#tile.param<"x", in, align = 16>, #tile.param<"y", out
   tile.store %u, %w[%c0, %c0] {sizes = array<i64: 12, 8>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<12x8xf32>, !tile.view<16x8xf32>
   tile.return
 }
-
-// What is rounded once it is joined is rounded before, in the shape that it had.
-// CHECK-LABEL: tile.kernel @rounded
-// CHECK-DAG: arith.truncf %{{.*}} : tensor<4x8xf32> to tensor<4x8xf16>
-// CHECK: arith.select %{{.*}} : tensor<2x4x8xi1>, tensor<2x4x8xf16>
-// CHECK: tile.reshape %{{.*}} : tensor<2x4x8xf16> -> tensor<8x8xf16>
-// CHECK: %[[FLAT:.*]] = tile.reshape %{{.*}} : tensor<8x8xf16> -> tensor<64xf16>
-// CHECK-NOT: truncf
-// CHECK: tile.store %[[FLAT]]
-// Two uses: one wants what is not rounded.
-// CHECK: arith.select %{{.*}} : tensor<2x4x8xi1>, tensor<2x4x8xf32>
-tile.kernel @rounded params [#tile.param<"x", scalar, align = 1>, #tile.param<"y", out, align = 16>, #tile.param<"z", out, align = 16>] dims [] constexprs [] grid {
-^bb0(%x: f32, %y: !tile.ptr<f16>, %z: !tile.ptr<f32>):
-  tile.yield
-} body {
-^bb0(%x: f32, %y: !tile.ptr<f16>, %z: !tile.ptr<f32>):
-  %c0 = arith.constant 0 : index
-  %c1 = arith.constant 1 : index
-  %c8 = arith.constant 8 : index
-  %c64 = arith.constant 64 : index
-  %v = tile.view %y[%c64] strides [%c1] : !tile.ptr<f16> -> !tile.view<64xf16>
-  %w = tile.view %z[%c8, %c8] strides [%c8, %c1] : !tile.ptr<f32> -> !tile.view<8x8xf32>
-  %a = tensor.splat %x : tensor<4x8xf32>
-  %b = arith.addf %a, %a : tensor<4x8xf32>
-  %joined = tensor.concat dim(0) %a, %b : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
-  %flat = tile.reshape %joined : tensor<8x8xf32> -> tensor<64xf32>
-  %half = arith.truncf %flat : tensor<64xf32> to tensor<64xf16>
-  tile.store %half, %v[%c0] {sizes = array<i64: 64>, steps = array<i64: 1>, has_end = array<i1: false>, in_bounds = array<i1: true>} : tensor<64xf16>, !tile.view<64xf16>
-  %both = tensor.concat dim(0) %b, %a : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<8x8xf32>
-  %rounded = arith.truncf %both : tensor<8x8xf32> to tensor<8x8xf16>
-  %wide = arith.extf %rounded : tensor<8x8xf16> to tensor<8x8xf32>
-  %sum = arith.addf %wide, %both : tensor<8x8xf32>
-  tile.store %sum, %w[%c0, %c0] {sizes = array<i64: 8, 8>, steps = array<i64: 1, 1>, has_end = array<i1: false, false>, in_bounds = array<i1: true, true>} : tensor<8x8xf32>, !tile.view<8x8xf32>
-  tile.return
-}
