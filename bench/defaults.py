@@ -364,14 +364,13 @@ def measure(case, paths, failed, choice):
     rough = {name: timing.rough(call) for name, call in calls.items()}
     limit = max(2.0 * min(rough.values()), 0.1)
     kept = [name for name in calls if name == "default" or rough[name] <= limit]
-    kind = timing.Cold if item.cold else timing.Warm
-    timers = {name: kind(calls[name], 1.5) for name in kept}
+    timers = {name: timing.timer(item, calls[name], 1.5) for name in kept}
     times = timing.inTurns(timers, 3)
     # The best few and the default once more, longer: the rest was only to find them.
     first = {name: statistics.median(each) for name, each in times.items()}
     finalists = sorted(first, key=first.get)[:3]
     finalists += ["default"] if "default" not in finalists else []
-    timers = {name: kind(calls[name], 4.0) for name in finalists}
+    timers = {name: timing.timer(item, calls[name], 4.0) for name in finalists}
     final = {name: statistics.median(each) for name, each in timing.inTurns(timers, 5).items()}
     best = min(final, key=final.get)
     record.update(

@@ -129,7 +129,6 @@ class Contest:
             return why, None, None
 
     def _measure(self, item, ready):
-        kind = timing.Cold if item.cold else timing.Warm
         groups = {}
         for name, (contender, _, _) in ready.items():
             groups.setdefault(contender.who, []).append(name)
@@ -142,7 +141,7 @@ class Contest:
                 limit = max(0.3, 2.5 * min(tried[name] for name in names))
                 several += [name for name in names if tried[name] <= limit]
         if several:
-            timers = {name: kind(ready[name][1], 4.0) for name in several}
+            timers = {name: timing.timer(item, ready[name][1], 4.0) for name in several}
             tried.update(
                 {
                     name: statistics.median(times)
@@ -154,7 +153,9 @@ class Contest:
             who: min(names, key=lambda name: (name not in several, tried.get(name, 0.0)))
             for who, names in groups.items()
         }
-        timers = {name: kind(ready[name][1], self.options.batch) for name in best.values()}
+        timers = {
+            name: timing.timer(item, ready[name][1], self.options.batch) for name in best.values()
+        }
         if not timers:
             return []
         timing.heat(timers, self.options.heat)

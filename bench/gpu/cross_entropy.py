@@ -102,6 +102,7 @@ def _item(m, v, dtype="f16"):
         unit="GB/s",
         bars=[Bar(1.8, ("compile",), "compile")],
         cold=True,
+        reads=True,
         quick=True,
         tolerance=1e-4,
     )

@@ -68,6 +68,7 @@ class Item:
     restore(data)       puts back what a call changes of its inputs; None where it changes nothing
     cost                seconds that it takes, about, from which parts of equal length are made
     cold                whether the caches are flushed before each call: for what memory bounds
+    reads               whether a call writes next to nothing: a flush then leaves nothing written
     """
 
     def __init__(
@@ -84,12 +85,13 @@ class Item:
         unit="TFLOP/s",
         bars=(),
         cold=False,
+        reads=False,
         tolerance=None,
         quick=False,
         restore=None,
         cost=3.0,
     ):
-        self.restore, self.cost = restore, cost
+        self.restore, self.cost, self.reads = restore, cost, reads
         self.family, self.op, self.shape, self.dtype = family, op, shape, dtype
         self.inputs, self.reference, self.contenders = inputs, reference, contenders
         self.work, self.unit, self.bars, self.cold, self.quick = work, unit, list(bars), cold, quick

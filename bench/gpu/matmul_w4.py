@@ -174,6 +174,7 @@ def _item(m, n, k, dtype="f16"):
         work=float(moved) if few else 2.0 * m * n * k,
         unit="GB/s" if few else "TFLOP/s",
         cold=few,
+        reads=few,
         bars=[Bar(1.0, ("triton",))],
         quick=m in (16, 256),
         tolerance=4e-3,

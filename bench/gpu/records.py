@@ -80,6 +80,7 @@ def ofItem(item, found):
         "dtype": item.dtype,
         "unit": item.unit,
         "cold": item.cold,
+        "reads": item.reads,
         "bars": withRatios([bar.toJson() for bar in item.bars], found),
         "found": found,
     }
@@ -150,7 +151,10 @@ def merge(path, machineNow, done, run="", against=None):
         result["records"] += [{**key, **record, "run": run} for record in entry["found"]]
         result["items"] = [i for i in result["items"] if any(i[n] != v for n, v in key.items())]
         result["items"].append(
-            {name: entry[name] for name in ("family", "op", "shape", "dtype", "unit", "cold")}
+            {
+                name: entry[name]
+                for name in ("family", "op", "shape", "dtype", "unit", "cold", "reads")
+            }
             | {
                 "bars": withRatios(
                     entry["bars"],

@@ -16,19 +16,23 @@ _flushed = []
 _streams = []
 
 
-def flush():
-    """Waits for the device, then writes more than the L2 cache holds. Lines that a kernel asked to
-    keep (evict_last) would survive the writes and be read from the cache in the next call: the
+def flush(reads=False):
+    """Waits for the device, then writes more than the L2 cache holds, and with `reads` reads it
+    again, so that no written line is left for the next call to write to memory. Lines that a kernel
+    asked to keep (evict_last) would survive that and be read from the cache in the next call: the
     driver makes them ordinary ones first.
     """
     if not _flushed:
         _flushed.append(torch.empty(FLUSH_BYTES // 4, dtype=torch.int32, device=lib.DEVICE))
         _flushed.append(ctypes.CDLL("libcuda.so.1").cuCtxResetPersistingL2Cache)
+        _flushed.append(torch.empty((), dtype=torch.int32, device=lib.DEVICE))
     torch.cuda.synchronize()
     if _flushed[1]():
         raise RuntimeError("cuCtxResetPersistingL2Cache failed")
     torch.cuda._sleep(300000)  # 0.2 ms, in which the host gets ahead of the device
     _flushed[0].zero_()
+    if reads:
+        torch.amax(_flushed[0], 0, out=_flushed[2])
 
 
 def captureStream():
@@ -121,10 +125,12 @@ class Warm:
 
 
 class Cold:
-    """Single calls, each after a flush of the caches and between two events of its own."""
+    """Single calls, each after a flush of the caches and between two events of its own. `reads`:
+    the calls write next to nothing.
+    """
 
-    def __init__(self, call, milliseconds):
-        self.call, self.count, self.why = call, 3, ""
+    def __init__(self, call, milliseconds, reads=False):
+        self.call, self.count, self.why, self.reads = call, 3, "", reads
         once = statistics.median(self.round()) + 0.1
         self.count = max(3, min(40, round(milliseconds / once)))
 
@@ -132,13 +138,20 @@ class Cold:
         pairs = []
         for _ in range(self.count):
             begin, end = event(), event()
-            flush()
+            flush(self.reads)
             begin.record()
             self.call()
             end.record()
             pairs.append((begin, end))
         torch.cuda.synchronize()
         return [begin.elapsed_time(end) for begin, end in pairs]
+
+
+def timer(item, call, milliseconds):
+    """What times `call`, a contender of the item, in rounds of about so long."""
+    if item.cold:
+        return Cold(call, milliseconds, item.reads)
+    return Warm(call, milliseconds)
 
 
 def inTurns(timers, rounds):

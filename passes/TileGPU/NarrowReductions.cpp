@@ -9,6 +9,7 @@
 #include "dialect/Tile/TileDialect.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Pass/Pass.h"
 
@@ -56,13 +57,21 @@ void narrowExtrema(ReduceOp reduce, ReshapeOp reshape) {
   reduce.erase();
 }
 
+/// True for a sum that a loop only adds to what it carries: tile-gpu-defer-row-sums takes it across
+/// lanes once, behind the loop.
+bool isRunningSum(ReduceOp reduce) {
+  auto add = reduce->hasOneUse() ? dyn_cast<arith::AddIOp>(*reduce->user_begin()) : arith::AddIOp();
+  return add && add->hasOneUse() && isa<scf::YieldOp>(*add->user_begin());
+}
+
 /// A sum of `index` or i64, of integers that were widened from so few bits that 32 hold the sum of
 /// all of the tile.
 void narrowSum(ReduceOp reduce, ReshapeOp reshape) {
   Type wide = getElementTypeOrSelf(reduce.getType());
   Operation *widened = (reshape ? reshape.getSource() : reduce.getSource()).getDefiningOp();
   if ((!wide.isIndex() && !wide.isInteger(64)) || !widened ||
-      !isa<arith::IndexCastUIOp, arith::ExtUIOp, arith::IndexCastOp, arith::ExtSIOp>(widened))
+      !isa<arith::IndexCastUIOp, arith::ExtUIOp, arith::IndexCastOp, arith::ExtSIOp>(widened) ||
+      isRunningSum(reduce))
     return;
   bool isUnsigned = isa<arith::IndexCastUIOp, arith::ExtUIOp>(widened);
   Value source = widened->getOperand(0);

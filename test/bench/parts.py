@@ -119,7 +119,8 @@ with tempfile.TemporaryDirectory() as folder:
         "shape": "s",
         "dtype": "d",
         "unit": "u",
-        "cold": False,
+        "cold": True,
+        "reads": True,
         "bars": [],
     }
     records.merge(
@@ -145,7 +146,7 @@ with tempfile.TemporaryDirectory() as folder:
         sorted((r["op"], r["who"], r["rate"]) for r in result["records"]),
         [("o", "cublas", 2.0), ("o", "tile", 3.0), ("p", "tile", 4.0)],
     )
-    equal(len(result["items"]), 2)
+    equal([(i["cold"], i["reads"]) for i in result["items"]], [(True, True)] * 2)
     command = "python3 gpu.py --against RELEASE --json OUT/gpu.json"
     equal(result["command"], command)
     equal(list(result["runs"]), ["run 1", "run 2"])  # each has a record: cublas is of the first

@@ -112,6 +112,7 @@ def _plain(b, length, h, g, d, dtype):
         reference=lambda data: {"o": _attend(data["q"], data["k"], data["v"], scale)},
         contenders=contenders,
         tolerance=TOLERANCE[dtype],
+        reads=True,
         cost=3.0,
     )
 
@@ -178,6 +179,7 @@ def _paged(b, length, h, g, d, dtype, page):
         reference=reference,
         contenders=contenders,
         tolerance=TOLERANCE[dtype],
+        reads=True,
         cost=3.0,
     )
 

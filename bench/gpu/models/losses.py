@@ -55,6 +55,7 @@ def _loss(m, v, dtype):
         inputs=inputs,
         reference=lambda data: inChunks(part, m, 512, data["x"], data["label"]),
         contenders=contenders,
+        reads=True,
         tolerance=1e-4,
     )
 

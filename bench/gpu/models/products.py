@@ -88,6 +88,7 @@ def _layer(m, n, k, dtype, transposed=True):
         work=float(SIZES[dtype] * (m * k + n * k + m * n)) if few else 2.0 * m * n * k,
         unit="GB/s" if few else "TFLOP/s",
         cold=few,
+        reads=few,
         cost=2.5,
     )
 
@@ -255,6 +256,7 @@ def _vector(m, n, dtype):
             defaults([part], outputs("y"))
             + [peers.eager("eager", lambda data: {"y": torch.mv(data["a"], data["x"])})]
         ),
+        reads=True,
         cost=3.0,
     )
 

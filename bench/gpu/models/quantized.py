@@ -242,6 +242,7 @@ def _w4(m, n, k, dtype="bf16"):
         work=float(moved) if few else 2.0 * m * n * k,
         unit="GB/s" if few else "TFLOP/s",
         cold=few,
+        reads=few,
         cost=4.0,
     )
 
@@ -297,6 +298,7 @@ def _gptq(m, n, k, dtype="bf16"):
         work=float(moved) if few else 2.0 * m * n * k,
         unit="GB/s" if few else "TFLOP/s",
         cold=few,
+        reads=few,
         cost=4.0,
     )
 

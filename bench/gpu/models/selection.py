@@ -55,6 +55,7 @@ def _topk(m, n, k, dtype):
         contenders=lambda item: (
             defaults([part], outputs("values", "at"), view=view) + [peers.eager("eager", eager)]
         ),
+        reads=True,
         tolerance=1e-7,
     )
 
@@ -147,6 +148,7 @@ def _sampling(b, v, dtype):
                 compiled(plain, ["logits", "u"]),
             ]
         ),
+        reads=True,
         tolerance=1e-7,
     )
 
@@ -188,6 +190,7 @@ def _histogram(m, n, bins, dtype):
             defaults([part], outputs("counts"))
             + [peers.eager("eager", plain), peers.eager("eager-scatter", added)]
         ),
+        reads=True,
         tolerance=1e-7,
     )
 
