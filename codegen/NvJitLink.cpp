@@ -3,6 +3,7 @@
 // of them is taken for none. The handle is opened for each call and never shared between threads.
 #include "codegen/Assemble.h"
 #include "codegen/LostProducts.h"
+#include "codegen/SelectedFactors.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -85,7 +86,8 @@ Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &opti
   if (!library.load())
     return make_error<NoAssembler>();
   constexpr int inputPTX = 2;
-  std::string arch = "-arch=" + options.arch, level = options.level == 0 ? "-O0" : "-O3";
+  std::string arch = "-arch=" + options.arch,
+              level = options.level == 0 || hasSelectedFactor(ptx) ? "-O0" : "-O3";
   std::vector<std::string> words = {arch, level, "-Xptxas=-v"};
   for (const std::string &flag : options.flags)
     words.push_back("-Xptxas=" + flag);

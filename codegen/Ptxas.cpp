@@ -7,6 +7,7 @@
 // One that was asked for and is not there is an error: another would give other code.
 #include "codegen/Assemble.h"
 #include "codegen/LostProducts.h"
+#include "codegen/SelectedFactors.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -230,7 +231,13 @@ static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &progr
   bool isSplit = ptx.count(".entry") > 1 && none_of(options.flags, [](StringRef flag) {
                    return flag.contains("split-compile"); // the user's own
                  });
-  for (int level = std::clamp(options.level, 0, 3);; --level) {
+  int highest = std::clamp(options.level, 0, 3);
+  if (highest > 0 && hasSelectedFactor(ptx)) {
+    cubin.warnings.push_back("'" + program + "' multiplies 64-bit integers by a selection of 1 " +
+                             "wrongly above -O0, so that level is taken");
+    highest = 0;
+  }
+  for (int level = highest;; --level) {
     MemoryFile input("tile.ptx"), output("tile.cubin"), log("ptxas.log");
     if (!input.isOpen() || !output.isOpen() || !log.isOpen() || !input.write(ptx))
       return makeError(Twine("cannot make a file in memory for ptxas: ") + std::strerror(errno));
