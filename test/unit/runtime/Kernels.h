@@ -69,7 +69,7 @@ inline Kernel matmul() {
   kernel.grid = {Expr::make(Expr::Op::CeilDiv, name("M"), 128),
                  Expr::make(Expr::Op::CeilDiv, name("N"), 256)};
   addArguments(kernel);
-  kernel.launch = {256, 98304, 168, 0};
+  kernel.launch = {256, 98304, {}, 168, 0};
   return kernel;
 }
 
