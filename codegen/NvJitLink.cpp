@@ -2,8 +2,7 @@
 // The library has no header here: its functions are looked up by name, and a release that lacks one
 // of them is taken for none. The handle is opened for each call and never shared between threads.
 #include "codegen/Assemble.h"
-#include "codegen/LostProducts.h"
-#include "codegen/SelectedFactors.h"
+#include "codegen/AssemblerMistakes.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/ScopeExit.h"
 #include "llvm/ADT/StringExtras.h"
@@ -81,14 +80,10 @@ bool hasAssembler(StringRef explicitPath, StringRef executablePath) {
   return !program->empty() || NvJitLink().load();
 }
 
-Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &options) {
-  NvJitLink library;
-  if (!library.load())
-    return make_error<NoAssembler>();
+static Expected<Cubin> assembleAt(const std::string &level, const NvJitLink &library, StringRef ptx,
+                                  const AssembleOptions &options) {
   constexpr int inputPTX = 2;
-  std::string arch = "-arch=" + options.arch,
-              level = options.level == 0 || hasSelectedFactor(ptx) ? "-O0" : "-O3";
-  std::vector<std::string> words = {arch, level, "-Xptxas=-v"};
+  std::vector<std::string> words = {"-arch=" + options.arch, level, "-Xptxas=-v"};
   for (const std::string &flag : options.flags)
     words.push_back("-Xptxas=" + flag);
   std::vector<const char *> arguments;
@@ -116,11 +111,31 @@ Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &opti
   cubin.bytes.resize(size);
   if (library.getCubin(handle, cubin.bytes.data()) != 0)
     return makeError("nvJitLink wrote no cubin");
-  if (auto lost = findLostProducts(ptx, cubin.bytes))
-    return makeError("nvJitLink made a mistake: " + *lost);
   cubin.assembler = library.path;
   parseAssemblerLog(NvJitLink::readLog(handle, library.getInfoLogSize, library.getInfoLog), cubin);
   return cubin;
+}
+
+Expected<Cubin> assembleWithNvJitLink(StringRef ptx, const AssembleOptions &options) {
+  NvJitLink library;
+  if (!library.load())
+    return make_error<NoAssembler>();
+  // The library knows no levels between these.
+  std::vector<std::string> warnings, levels = {"-O3", "-O0"};
+  for (const std::string &level : ArrayRef(levels).drop_front(options.level == 0)) {
+    Expected<Cubin> cubin = assembleAt(level, library, ptx, options);
+    if (!cubin)
+      return cubin.takeError();
+    cubin->warnings.insert(cubin->warnings.begin(), warnings.begin(), warnings.end());
+    std::optional<std::string> mistake = findMistake(ptx, cubin->bytes);
+    if (!mistake)
+      return cubin;
+    std::string reason = "nvJitLink made a mistake: " + *mistake;
+    if (level == levels.back())
+      return makeError(reason);
+    warnings.push_back(reason + " at " + level + ", so a lower level is taken");
+  }
+  llvm_unreachable("each level returns or goes on to the next");
 }
 
 } // namespace tile

@@ -8,6 +8,7 @@
 #include "codegen/Optimize.h"
 #include "codegen/CompareWithConstants.h"
 #include "codegen/ComputeAhead.h"
+#include "codegen/DropUnusedExchanges.h"
 #include "codegen/KeepWrappingTests.h"
 #include "codegen/LimitVectorization.h"
 #include "codegen/NarrowIndices.h"
@@ -22,7 +23,6 @@
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
-#include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
@@ -61,7 +61,7 @@ CodeGenOptLevel getCodegenLevel(int level) {
 }
 
 /// NarrowIndices comes after everything that makes indices, as it needs all of their uses;
-/// CompareWithConstants needs its 32 bits; ADCE removes what both leave unused.
+/// CompareWithConstants needs its 32 bits; DropUnusedExchanges removes what both leave unused.
 static FunctionPassManager buildKernelPipeline() {
   FunctionPassManager passes;
   passes.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -84,7 +84,7 @@ static FunctionPassManager buildKernelPipeline() {
       SimplifyCFGPass(SimplifyCFGOptions().hoistCommonInsts(true).sinkCommonInsts(true)));
   passes.addPass(NarrowIndicesPass());
   passes.addPass(CompareWithConstantsPass());
-  passes.addPass(ADCEPass());
+  passes.addPass(DropUnusedExchangesPass());
   passes.addPass(SplitShortVectorsPass());
   return passes;
 }
@@ -132,6 +132,7 @@ void runPipeline(Module &module, TargetMachine &machine, const PipelineOptions &
   passes.addPass(level == OptimizationLevel::O0 ? builder.buildO0DefaultPipeline(level)
                                                 : builder.buildPerModuleDefaultPipeline(level));
   if (options.kernels) {
+    passes.addPass(createModuleToFunctionPassAdaptor(DropUnusedExchangesPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(KeepWrappingTestsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenShortsPass()));
     passes.addPass(createModuleToFunctionPassAdaptor(WidenComparisonsPass()));

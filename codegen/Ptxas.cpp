@@ -6,8 +6,7 @@
 //
 // One that was asked for and is not there is an error: another would give other code.
 #include "codegen/Assemble.h"
-#include "codegen/LostProducts.h"
-#include "codegen/SelectedFactors.h"
+#include "codegen/AssemblerMistakes.h"
 #include "codegen/Translate.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -223,7 +222,7 @@ void parseAssemblerLog(StringRef log, Cubin &cubin) {
 /// the number into the cubin, and the same source gives the same bytes everywhere.
 constexpr StringRef atOnce = "--split-compile=8";
 
-/// ptxas itself crashes on some kernels at its highest levels, and leaves out products of others; a
+/// ptxas itself crashes on some kernels at its highest levels, and makes mistakes in others; a
 /// lower one is tried then, with a warning.
 static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &program,
                                          const AssembleOptions &options) {
@@ -231,13 +230,7 @@ static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &progr
   bool isSplit = ptx.count(".entry") > 1 && none_of(options.flags, [](StringRef flag) {
                    return flag.contains("split-compile"); // the user's own
                  });
-  int highest = std::clamp(options.level, 0, 3);
-  if (highest > 0 && hasSelectedFactor(ptx)) {
-    cubin.warnings.push_back("'" + program + "' multiplies 64-bit integers by a selection of 1 " +
-                             "wrongly above -O0, so that level is taken");
-    highest = 0;
-  }
-  for (int level = highest;; --level) {
+  for (int level = std::clamp(options.level, 0, 3);; --level) {
     MemoryFile input("tile.ptx"), output("tile.cubin"), log("ptxas.log");
     if (!input.isOpen() || !output.isOpen() || !log.isOpen() || !input.write(ptx))
       return makeError(Twine("cannot make a file in memory for ptxas: ") + std::strerror(errno));
@@ -277,8 +270,8 @@ static Expected<Cubin> assembleWithPtxas(StringRef ptx, const std::string &progr
     cubin.bytes = output.read();
     if (cubin.bytes.empty())
       return makeError("'" + program + "' wrote no cubin");
-    if (auto lost = findLostProducts(ptx, cubin.bytes)) {
-      std::string reason = "'" + program + "' made a mistake: " + *lost;
+    if (auto mistake = findMistake(ptx, cubin.bytes)) {
+      std::string reason = "'" + program + "' made a mistake: " + *mistake;
       if (!takesLowerLevel(reason))
         return makeError(reason);
       continue;
