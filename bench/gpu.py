@@ -44,13 +44,13 @@ def parse(arguments):
     )
     parser.add_argument(
         "--set",
-        choices=("tuned", "models", "drawn", "older", "all"),
+        choices=("tuned", "models", "drawn", "older", "copies", "all"),
         default="tuned",
         help=(
             "tuned: few shapes, our best variants and Triton's; models: many shapes of models, our"
             " defaults and the strongest peers; drawn: the same with shapes drawn at random; older:"
-            " code for sm_80 on a newer card, beside the same sources for the card itself; all: the"
-            " first two (tuned)"
+            " code for sm_80 on a newer card, beside the same sources for the card itself; copies:"
+            " gathered rows, pages and convolutions; all: the first two (tuned)"
         ),
     )
     parser.add_argument("--seed", type=int, default=0, help="of --set drawn (0)")
@@ -126,7 +126,7 @@ def parse(arguments):
     parser.add_argument(
         "--gpu",
         metavar="CARD",
-        help="whose figures the cost model takes (this machine's, where --target is for it)",
+        help="whose figures the cost model takes (this machine's, with --ptx or its own --target)",
     )
     parser.add_argument(
         "--ptx",
@@ -176,7 +176,7 @@ def parse(arguments):
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     parser.add_argument("--warm", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
-    options.untuned = options.set in ("models", "drawn", "older")
+    options.untuned = options.set in ("models", "drawn", "older", "copies")
     options.rounds = options.rounds or (5 if options.quick else 7 if options.untuned else 9)
     options.jobs = options.jobs or len(os.sched_getaffinity(0))
     name = f"{options.set}.json" if options.untuned else "gpu.json"
@@ -222,6 +222,15 @@ def select(options):
     return chosen
 
 
+def card():
+    """The driver's name of this machine's GPU, None without one. Code for an older target runs
+    here, so its configurations are chosen for this card, as where a program compiles when it runs.
+    """
+    from gpu.lib import torch
+
+    return torch.cuda.get_device_name() if torch and torch.cuda.is_available() else None
+
+
 def prepare(options):
     """Tells our side what the options say."""
     from gpu import pack
@@ -229,7 +238,7 @@ def prepare(options):
 
     pack.prepare()
     Settings.target = options.target
-    Settings.gpu = options.gpu
+    Settings.gpu = options.gpu or (card() if options.ptx and not options.against else None)
     Settings.format = "ptx" if options.ptx else "cubin"
     Settings.examples = [os.path.abspath(path) for path in options.examples] + Settings.examples
     Settings.variants = (

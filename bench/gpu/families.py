@@ -15,19 +15,20 @@ from . import (
 )
 
 SETS = ("tuned", "models")
-DRAWN, OLDER = "drawn", "older"
+DRAWN, OLDER, COPIES = "drawn", "older", "copies"
 _made = {}
 
 
 def items(name="tuned", seed=0, count=60):
     """Every item of a set, made once: "tuned" has a few shapes, with the best of many variants of
     ours and of Triton's; "models" many, with our defaults beside the strongest peers; "drawn" the
-    same for `count` shapes that `seed` draws at random; "older" what code for an older GPU reaches.
+    same for `count` shapes that `seed` draws at random; "older" what code for an older GPU reaches;
+    "copies" what only asynchronous copies bring in time.
     """
     if name == DRAWN:
         return _drawn(seed, count)
     if name not in _made:
-        _made[name] = {"models": _models, OLDER: _older}.get(name, _tuned)()
+        _made[name] = {"models": _models, OLDER: _older, COPIES: _copies}.get(name, _tuned)()
     return _made[name]
 
 
@@ -35,6 +36,12 @@ def _older():
     from .models import older
 
     return older.items()
+
+
+def _copies():
+    from .models import copies
+
+    return copies.items()
 
 
 def _models():

@@ -1,9 +1,10 @@
 """Our kernels as whoever has not tuned anything gets them: `tilec FILE --shape SHAPE`, with no
-definitions but dtypes, sizes and what the result is.
+definitions but dtypes, sizes and what the result is. Variants that the command line names take part
+beside each other instead.
 """
 
 from .items import Contender
-from .ours import Binary, Settings, available, declaresKernel, source
+from .ours import ATTRIBUTES, Binary, Settings, available, declaresKernel, describe, source
 
 
 class Part:
@@ -19,26 +20,34 @@ class Part:
         self.name, self.kernel, self.shape = name, kernel or name, shape
         self.arguments, self.fixed = arguments, dict(fixed or {})
 
-    def binary(self, release=None):
+    def binary(self, release=None, choice=None):
+        """choice: attributes of the kernel and definitions beside the fixed ones."""
         shape = ",".join(f"{name}={extent}" for name, extent in self.shape.items())
-        return Binary.get(self.name, self.fixed, {}, self.kernel, release, shape)
+        attributes, definitions = {}, dict(self.fixed)
+        for key, value in (choice or {}).items():
+            (attributes if key in ATTRIBUTES else definitions)[key] = value
+        return Binary.get(self.name, definitions, attributes, self.kernel, release, shape)
 
 
 def defaults(parts, outputs, variant="", view=None):
     """Ours, and what --against or --set older adds: a list of contenders. parts: launches in their
     order; outputs(data): results by name; view(data, outputs): what of them is compared.
     """
-    found = [_contender("tile", parts, outputs, variant, view, None)]
+    found = []
+    for choice in Settings.variants or [{}]:
+        name = ",".join(filter(None, (variant, describe(choice, {}) if choice else "")))
+        found.append(_contender("tile", parts, outputs, name, view, None, choice))
     if Settings.against:
         other = Settings.against
-        found.append(_contender(other.who, parts, outputs, variant, view, other))
+        found.append(_contender(other.who, parts, outputs, variant, view, other, {}))
     return found
 
 
-def _contender(who, parts, outputs, variant, view, release):
+def _contender(who, parts, outputs, variant, view, release, choice):
     def build(data):
         launches = [
-            (part.binary(release).load()[part.kernel], part.arguments(data)) for part in parts
+            (part.binary(release, choice).load()[part.kernel], part.arguments(data))
+            for part in parts
         ]
         results = outputs(data)
 
@@ -48,7 +57,7 @@ def _contender(who, parts, outputs, variant, view, release):
             return results
 
         call.notes = max(
-            (part.binary(release).notes for part in parts),
+            (part.binary(release, choice).notes for part in parts),
             key=lambda notes: notes.get("spill_bytes", 0),
         )
         if view:
@@ -57,7 +66,7 @@ def _contender(who, parts, outputs, variant, view, release):
 
     def compile(data):
         for part in parts:
-            part.binary(release).compile()
+            part.binary(release, choice).compile()
 
     contender = Contender(who, build, variant, compile=compile)
     contender.parts = parts

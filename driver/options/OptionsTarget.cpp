@@ -50,8 +50,9 @@ bool OptionsParser::addTarget(StringRef name, Options &options) {
   return true;
 }
 
-/// --gpu: a card by a part of its name. A request names the card of the process that wrote it,
-/// for commands too that find theirs by --device.
+/// --gpu: a card by a part of its name, or by the name that a driver gives it, which is what
+/// scripts have. A request names the card of the process that wrote it, for commands too that find
+/// theirs by --device.
 bool OptionsParser::parseCard(Options &options) {
   if (request.gpu.empty())
     return true;
@@ -59,6 +60,8 @@ bool OptionsParser::parseCard(Options &options) {
       options.command != Options::Command::Explain && !given.contains("gpu"))
     return fail("--gpu belongs to compilation and `tilec explain`");
   options.card = findCard(request.gpu);
+  if (!options.card)
+    options.card = findCardOfDevice(request.gpu);
   if (options.card)
     return true;
   std::string names;

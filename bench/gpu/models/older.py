@@ -9,6 +9,7 @@ from .. import attention as tuned
 from .. import byhand
 from ..items import Bar
 from . import attention, decode, elementwise, norms, products
+from .row import among
 
 ATTENTION = [(4, 32, 32, 4096, d, "f16", causal) for d in (64, 128) for causal in (False, True)]
 PRODUCTS = [(2048, 2048, 2048), (4096, 4096, 4096), (8192, 8192, 8192), (4096, 14336, 4096)]
@@ -54,15 +55,9 @@ def _blueprint(symbol):
     return byhand.contender(SOURCE, build, symbol, byhand.AMPERE)
 
 
-def _changed(item, keep, bars, more=()):
-    """The item with ours, the contenders that `keep` names and `more`, and other bars."""
-    contenders = item.contenders
-    names = ("tile", "native", *keep)
-    item.contenders = lambda item: [
-        each for each in [*contenders(item), *more] if each.who in (*names, "blueprint")
-    ]
-    item.bars = [Bar(ratio, [who]) for who, ratio in bars.items()]
-    return item
+def _changed(item, ratios, more=()):
+    """The item beside those that `ratios` names alone, with a bar for each of them."""
+    return among(item, list(ratios), [Bar(ratio, [who]) for who, ratio in ratios.items()], more)
 
 
 def items():
@@ -70,11 +65,11 @@ def items():
     for each in ATTENTION:
         flash = tuned._library("flash", "FLASH_ATTENTION", each[-1], False)
         item = attention._forward(*each)
-        found.append(_changed(item, ["flash"], {"flash": 1.1}, [flash]))
+        found.append(_changed(item, {"flash": 1.1}, [flash]))
     blueprints = [_blueprint(symbol) for symbol in TILES]
     for m, n, k in PRODUCTS:
         item = products._layer(m, n, k, "f16", transposed=False)
-        found.append(_changed(item, ["cublas"], {"cublas": 0.55, "blueprint": 0.95}, blueprints))
+        found.append(_changed(item, {"cublas": 0.55, "blueprint": 0.95}, blueprints))
     streams = [
         *(decode._plain(*each) for each in DECODING),
         *(decode._paged(*each) for each in PAGES),
@@ -84,4 +79,4 @@ def items():
         norms._softmax(32768, 1000, "f32"),
         elementwise._gated(16384, 14336, "bf16"),
     ]
-    return found + [_changed(item, [], {"native": 0.95}) for item in streams]
+    return found + [_changed(item, {"native": 0.95}) for item in streams]

@@ -38,6 +38,18 @@ def memory(family, op, shape, dtype, moved, **more):
     )
 
 
+def among(item, who, bars, more=()):
+    """The item with other bars, where ours, `more` and the contenders that `who` names take part.
+    Kernels by hand are among them if --who names them.
+    """
+    contenders = item.contenders
+    item.contenders = lambda item: [
+        each for each in [*contenders(item), *more] if each.who in ("tile", "native", *who)
+    ]
+    item.bars = bars
+    return item
+
+
 def compiled(function, names):
     """torch.compile with its defaults: what it tunes on top takes minutes and gains little here."""
     return peers.compiled(function, names, mode="default", warm=True)
