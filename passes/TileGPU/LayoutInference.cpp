@@ -18,6 +18,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Support/MathExtras.h"
 #include <limits>
 #include <numeric>
@@ -31,17 +32,23 @@ using namespace tile::gpu;
 /// True if the value is only used, perhaps after element-wise work, by broadcasts to a larger tile.
 /// A small tile beside a large one: loading it in each layout costs less than moving it between
 /// threads.
-static bool feedsOnlyBroadcasts(Value value, unsigned depth = 0) {
-  if (depth > 8 || value.use_empty())
-    return false;
-  return llvm::all_of(value.getUsers(), [&](Operation *user) {
-    if (isa<BroadcastOp>(user))
-      return true;
-    if (auto reshape = dyn_cast<ReshapeOp>(user))
-      return feedsOnlyBroadcasts(reshape.getResult(), depth + 1);
-    return OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1 &&
-           feedsOnlyBroadcasts(user->getResult(0), depth + 1);
-  });
+static bool feedsOnlyBroadcasts(Value value) {
+  SmallVector<Value> worklist{value};
+  llvm::SmallPtrSet<Operation *, 16> seen;
+  while (!worklist.empty()) {
+    Value fed = worklist.pop_back_val();
+    if (fed.use_empty())
+      return false;
+    for (Operation *user : fed.getUsers()) {
+      if (isa<BroadcastOp>(user) || !seen.insert(user).second)
+        continue;
+      if (!isa<ReshapeOp>(user) &&
+          !(OpTrait::hasElementwiseMappableTraits(user) && user->getNumResults() == 1))
+        return false;
+      worklist.push_back(user->getResult(0));
+    }
+  }
+  return true;
 }
 
 /// True of operations whose result depends on no memory that could change, and that each user may
