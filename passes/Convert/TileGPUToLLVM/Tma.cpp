@@ -51,6 +51,30 @@ static Value addConstant(OpBuilder &builder, Location loc, Value value, int64_t 
                   : value;
 }
 
+/// The block's shared memory at `offset`, for an instruction of one thread: in a loop as a register
+/// that is set ahead of it. ptxas computes the address of a symbol where it is named; in code of
+/// one thread that keeps all values that the loop carries out of uniform registers, and each
+/// instruction of wgmma waits for its descriptors. `pointer` is the place as all threads have it.
+static Value getPlaceForOne(OpBuilder &builder, Location loc, Value pointer, int64_t offset) {
+  Operation *loop = nullptr;
+  for (Operation *each = builder.getInsertionBlock()->getParentOp(); each;
+       each = each->getParentOp())
+    if (isa<scf::ForOp, scf::WhileOp>(each))
+      loop = each;
+  if (!loop || getTeam(builder, loc))
+    return pointer;
+  OpBuilder ahead(loop);
+  Value base = getSharedPointer(ahead, loc, 0);
+  Value held =
+      LLVM::InlineAsmOp::create(ahead, loc, ahead.getI32Type(), sharedAddress(ahead, loc, base),
+                                "mov.b32 $0, $1;", "=r,r", /*has_side_effects=*/false,
+                                /*is_align_stack=*/false, LLVM::TailCallKind::None,
+                                LLVM::AsmDialectAttr(), ArrayAttr())
+          .getResult(0);
+  held = LLVM::IntToPtrOp::create(ahead, loc, pointer.getType(), held);
+  return offset ? advance(builder, loc, held, int32_t(offset)) : held;
+}
+
 namespace {
 
 /// Threads that synchronise with each other: a warp, a warpgroup, or all that compute.
@@ -355,6 +379,9 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
       return moves ? applyLinear(rewriter, loc, group.getNumber(), images) : Value();
     };
     Value firstRow = firstOf(plan->rowImages), firstColumn = firstOf(plan->columnImages);
+    // A group's own place is in a register as it is.
+    Value copied =
+        firstRow || firstColumn ? memory : getPlaceForOne(rewriter, loc, memory, *offset);
     Value elected = arith::CmpIOp::create(rewriter, loc, arith::CmpIPredicate::eq,
                                           group.getThread(), constantI32(rewriter, loc, 0));
     SmallVector<Value> coordinates = castCoordinates(rewriter, loc, adaptor.getCoordinates());
@@ -388,9 +415,12 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
         wait(/*forReading=*/true, /*pending=*/takesTurns && (chunk > 0 || chunks % 2 == 0));
         group.synchronize(rewriter, loc);
       }
-      Value base = takesTurns && chunk % 2
-                       ? advance(rewriter, loc, memory, int32_t(staging.getBytes()))
-                       : memory;
+      auto ofTurn = [&](Value pointer) {
+        return takesTurns && chunk % 2
+                   ? advance(rewriter, loc, pointer, int32_t(staging.getBytes()))
+                   : pointer;
+      };
+      Value base = ofTurn(memory);
       Value values = takeElements(rewriter, loc, adaptor.getValue(), registers);
       // Worth its registers in a loop, where sums are; a result is stored once.
       auto swap = op.getAdd() ? findLaneSwap(plan->chunk, staging) : std::nullopt;
@@ -423,10 +453,11 @@ struct LowerTmaStore : OpConversionPattern<TmaStoreOp> {
         return position ? advance(rewriter, loc, pointer, int32_t(position * bytes)) : pointer;
       };
       // A copy for each block of rows and columns of the chunk that the map's box covers.
+      Value source = ofTurn(copied);
       auto mode = NVVM::TMAStoreModeAttr::get(getContext(), NVVM::TMAStoreMode::TILE);
       for (int64_t row : plan->rows) {
         Value movedRow = move(row, firstRow),
-              rowStart = advanceBy(base, movedRow, row, firstRow != nullptr, rowBytes);
+              rowStart = advanceBy(source, movedRow, row, firstRow != nullptr, rowBytes);
         if (above)
           movedRow = addConstant(rewriter, loc, movedRow, above);
         for (int64_t column : plan->columns) {
