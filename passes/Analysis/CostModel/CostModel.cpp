@@ -53,9 +53,11 @@ constexpr double squareRound = 1.7;    ///< of each program but the first: a blo
 constexpr double roomySquares = 23.0 / 132; ///< for each multiprocessor: so many clusters of four
                                             ///< leave room in all groups of multiprocessors, seven
                                             ///< of which take four on an H100, one two
-constexpr double roomyShare = 0.8; ///< of L2's time for them: a full group waits for its way there
-constexpr double squareRounds = 0.08; ///< more time at most of several rounds of squares, whose
-                                      ///< blocks end apart: of five rounds and more
+constexpr double roomyShare = 0.8;  ///< of L2's time for them: a full group waits for its way there
+constexpr double squareWait = 1.05; ///< of the time of these: blocks wait for each other, too
+constexpr double squareRounds = 1.06; ///< of the time of several rounds of squares, whose blocks
+                                      ///< end apart (times of 300 products on two H200)
+constexpr double manySquareRounds = 0.05; ///< more time at most of more rounds: of five and more
 
 double getNorm(std::initializer_list<double> values, double p) {
   double sum = 0;
@@ -238,10 +240,13 @@ CostEstimate Estimator::run() {
     microseconds *= 1 + paddingPrice * std::min(1.0, getOperandPadding() - 1);
   if (!pairs.empty() && !roomy)
     microseconds += pairLaunch + pairRound * rounds;
+  if (roomy)
+    microseconds *= squareWait;
   if (pairs.size() > 1 && rounds > 1) {
     constexpr double few = 2, many = 5;
     double apart = std::clamp((rounds - few) / (many - few), 0.0, 1.0);
-    microseconds = (1 + squareRounds * apart) * microseconds + squareRound * (rounds - 1);
+    microseconds =
+        (squareRounds + manySquareRounds * apart) * microseconds + squareRound * (rounds - 1);
   }
   if (countParts() > 1) // once memory and products are done with
     microseconds += getSharingTime(perProcessor);
