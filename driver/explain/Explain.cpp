@@ -192,9 +192,19 @@ static bool isOf(const Diagnostic &remark, const Explanation &kernel, ArrayRef<E
          none_of(all, [&](const Explanation &each) { return quotes(each.symbol); });
 }
 
+/// Remarks, and warnings of passes: those of the source have been printed by `asked`.
+static bool isReported(const Diagnostic &diagnostic, Session &asked) {
+  if (diagnostic.severity == Severity::remark)
+    return true;
+  return diagnostic.severity == Severity::warning &&
+         none_of(asked.getDiagnostics().all(), [&](const Diagnostic &each) {
+           return each.range == diagnostic.range && each.message == diagnostic.message;
+         });
+}
+
 /// Compiles, and adds what came out. False after an error.
-static bool compile(const Options &options, Session &session, std::vector<Explanation> &all,
-                    DocumentCollector &collector) {
+static bool compile(const Options &options, Session &session, Session &asked,
+                    std::vector<Explanation> &all, DocumentCollector &collector) {
   Compiler compiler(options, session, options.inputs.front());
   compiler.setObserver(&collector);
   bool assembles = hasAssembler(options.ptxasPath, options.executable);
@@ -222,7 +232,7 @@ static bool compile(const Options &options, Session &session, std::vector<Explan
     each.instructions = countInstructions(entry);
     each.computingRegisters = findComputingRegisters(entry);
     for (const Diagnostic &diagnostic : session.getDiagnostics().all())
-      if (diagnostic.severity == Severity::remark && isOf(diagnostic, each, all, session))
+      if (isReported(diagnostic, asked) && isOf(diagnostic, each, all, session))
         each.remarks.push_back(diagnostic);
     each.inside = collector.takeKernel(each.symbol);
   }
@@ -249,13 +259,13 @@ static std::optional<std::string> explainOne(const Options &given, Session &sess
     report(session.getSources());
     return text;
   }
-  // Remarks are part of the report, and are not printed a second time.
+  // Remarks and warnings are part of the report, and are not printed a second time.
   options.remarks = true;
   std::string messages;
   raw_string_ostream said(messages);
   Session own(options, said);
   DocumentCollector collector(options, own, /*whole=*/document);
-  if (!compile(options, own, all, collector)) {
+  if (!compile(options, own, session, all, collector)) {
     session.getStream() << messages;
     session.adopt(own.getExitCode());
     return std::nullopt;

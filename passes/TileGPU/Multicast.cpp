@@ -151,6 +151,12 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
   return std::nullopt;
 }
 
+/// Whether clusters of so many blocks share loads, on any target.
+bool isShareable(ArrayRef<int64_t> requested) {
+  int64_t blocks = requested.size() == 2 ? requested[0] * requested[1] : 0;
+  return blocks == 2 || blocks == 4;
+}
+
 /// Why the kernel's blocks cannot work in pairs; empty if they can.
 /// Both blocks of an odd last pair run the last program: writing the same twice must be harmless.
 StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
@@ -158,9 +164,8 @@ StringRef getObstacle(KernelOp kernel, ArrayRef<int64_t> requested) {
     return "expected as many blocks as the split loop has parts, 2, 4 or 8, and that a slice of "
            "its "
            "result is enough for what follows";
-  int64_t blocks = requested.size() == 2 ? requested[0] * requested[1] : 0;
-  if (blocks != 2 && blocks != 4)
-    return "only clusters of 2 or 4 blocks are";
+  if (!isShareable(requested))
+    return "only clusters of 2 or 4 blocks share loads";
   if (kernel.getNumAxes() == 0)
     return "the grid has one program";
   // With an odd number of programs along an axis the last is run twice.
@@ -186,7 +191,12 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
 
   static void multicast(KernelOp kernel, ArrayRef<int64_t> requested) {
     if (StringRef obstacle = getObstacle(kernel, requested); !obstacle.empty()) {
-      remarkOn(kernel) << "clusters are not used: " << obstacle << " [R0405]";
+      // A number that no target has is a mistake; what depends on target and extents is not.
+      if (!kernel->hasAttr(splitPartsName) && !isShareable(requested))
+        kernel.emitWarning() << "cluster(" << requested[0] << ", " << requested[1]
+                             << ") is lowered to 1: " << obstacle << " [W0607]";
+      else
+        remarkOn(kernel) << "clusters are not used: " << obstacle << " [R0405]";
       declined(kernel) << obstacle;
       return;
     }

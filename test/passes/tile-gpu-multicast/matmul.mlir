@@ -152,7 +152,7 @@ tile.kernel @one params [] dims [] constexprs [] attributes {tile.cluster = arra
 module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK-LABEL: tile.kernel @eight
 // CHECK-NOT: tile_gpu.cluster
-// expected-remark @below {{clusters are not used: only clusters of 2 or 4 blocks are [R0405]}}
+// expected-warning @below {{is lowered to 1: only clusters of 2 or 4 blocks share loads [W0607]}}
 tile.kernel @eight params [] dims [] constexprs [] attributes {tile.cluster = array<i64: 4, 2>, tile.persistent} grid { tile.yield } body {
   tile.return
 }
