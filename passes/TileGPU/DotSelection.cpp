@@ -401,6 +401,9 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
   if (!wgmma.empty()) // whose operands a producer's warpgroup may fetch
     shape.numWarps = std::min<int64_t>(shape.numWarps, getWarpsBesideProducer(target->limits));
+  if (!dotElements && !transposes) // every lane of the warps that the source asks for has a part
+    vector =
+        std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / (32 * shape.numWarps))), 1, vector);
   shape.vector = dotElements || transposes ? vector : getRowDivisor(kernel, vector);
   // Rows of products that are reduced stay within warps.
   shape.rowsInWarps = dotElements && reducesRows;
