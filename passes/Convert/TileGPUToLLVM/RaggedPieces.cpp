@@ -415,10 +415,9 @@ SmallVector<Value> tile::gpu::loadWrapped(OpBuilder &builder, Location loc,
 
 //===--- Stores -----------------------------------------------------------===//
 
-/// Stores elements `low` to `high`, registers, of a piece; without `low` all that exist.
+/// Stores all elements of a piece that exist, one by one.
 static void storeElements(Statement &text, const RaggedPiece &piece, unsigned line,
-                          ArrayRef<std::string> words, const std::string &instruction,
-                          bool ranged) {
+                          ArrayRef<std::string> words, const std::string &instruction) {
   for (unsigned w = 0; w < words.size(); ++w)
     for (unsigned e = 0; e < 32 / text.bits; ++e) {
       std::string value = words[w];
@@ -427,51 +426,163 @@ static void storeElements(Statement &text, const RaggedPiece &piece, unsigned li
         value = "e";
         text.body += "shr.u32 e, " + words[w] + name(", ", e * text.bits) + "; ";
       }
-      unsigned number = w * (32 / text.bits) + e;
-      if (ranged)
-        text.body += name("setp.le.s32 q, low, ", number) +
-                     name("; setp.gt.and.s32 q, high, ", number) + ", q; ";
-      else
-        text.body += name("setp.gt.s32 q, n", line) + name(", ", piece.distance + number) + "; ";
-      text.body += "@q " + instruction + getType(text.bits) +
-                   text.place(line, piece.distance + number) + ", " + value + "; ";
+      unsigned distance = piece.distance + w * (32 / text.bits) + e;
+      text.body += name("setp.gt.s32 q, n", line) + name(", ", distance) + "; @q " + instruction +
+                   getType(text.bits) + text.place(line, distance) + ", " + value + "; ";
     }
 }
 
-/// The window that ends in the piece, from it and the piece of the lane before; then what windows
-/// leave of the piece.
-static void storeWindow(Statement &text, const RaggedPiece &piece, unsigned number, unsigned line,
-                        ArrayRef<std::string> words, const std::string &instruction,
-                        unsigned lanes) {
-  unsigned count = words.size(), width = text.getWidth(), window = text.getWindowBytes();
+namespace {
+
+/// What the lanes of a store by windows hold: lane l the window that ends in its own piece, in x0,
+/// x1, ...; lane 0 also the window behind those of all lanes, as it has the last lane's words for
+/// those of a lane before. Parts of windows are stored in pieces of 8, 4, 2 bytes and one.
+struct WindowStore {
+  Statement &text;
+  const RaggedPiece &piece;
+  unsigned number, line, lanes;
+  ArrayRef<std::string> words;
+  const std::string &instruction;
+
+  unsigned offset() const { return piece.distance * text.bits / 8; }
+  std::string at(const std::string &base, unsigned bytes) const {
+    return "[" + base + name("+", bytes) + "], ";
+  }
+  std::string own(unsigned bytes) const { return at(name("a", line), offset() + bytes); }
+  std::string window(unsigned bytes) const { return at(name("w", line), offset() + bytes); }
+  void store(const std::string &type, const std::string &place, const std::string &value) {
+    text.body += "@q " + instruction + type + place + value + "; ";
+  }
+  /// Sets q to whether bits `mask` of a register are `value`.
+  void testBits(const char *of, unsigned mask, unsigned value) {
+    text.body += std::string("and.b32 t, ") + of + name(", ", mask) +
+                 name("; setp.eq.s32 q, t, ", value) + "; ";
+  }
+
+  void makeWindows();
+  void storeEnd();
+  void storeBegin();
+  void storeWithin();
+};
+
+} // namespace
+
+/// Makes the windows, and counts: `b` the bytes that lane 0's own window ends with and that are to
+/// be stored, `p` the bytes from `d` on that a window begins with, where it does not exist as a
+/// whole or is the one behind all lanes'.
+void WindowStore::makeWindows() {
+  unsigned count = words.size(), width = text.getWidth(), bytes = text.getWindowBytes(),
+           shift = llvm::Log2_32(text.bits / 8);
   std::string r = name("r", line), n = name("n", line), x = "x";
-  // Elements of the lane before that the window begins with; whether the window is whole, and the
-  // next lane's is.
-  text.body += "{ .reg .b32 x<" + std::to_string(2 * count) +
-               ">, j, t, low, high, y; .reg .pred own, next, even; ";
+  // Of an aligned row a lane's window is its piece: it exchanges with itself.
+  text.body += "setp.eq.s32 even, " + r + ", 0; selp.b32 t, self, before, even; ";
   for (unsigned i = 0; i < count; ++i)
-    text.body += name("shfl.sync.up.b32 x", i) + ", " + words[i] + ", 1, 0, 0xffffffff; " +
+    text.body += name("shfl.sync.idx.b32 x", i) + ", " + words[i] + ", t, 31, 0xffffffff; " +
                  name("mov.b32 x", count + i) + ", " + words[i] + "; ";
-  text.body += "shr.u32 j, " + r + name(", ", llvm::Log2_32(text.bits / 8)) +
-               "; setp.eq.s32 even, " + r + ", 0; add.s32 t, " + n + ", j; setp.ge.s32 own, t, " +
-               std::to_string(piece.distance + width) + "; setp.ne.or.s32 next, lane, 0, even; " +
-               "and.pred own, own, next; setp.ge.s32 next, t, " +
-               std::to_string(piece.distance + 2 * width) + "; setp.ne.and.s32 next, lane, " +
-               std::to_string(lanes - 1) + ", next; ";
-  text.body += "sub.s32 y, " + std::to_string(window) + ", " + r + "; ";
+  text.body += "sub.s32 y, " + std::to_string(bytes) + ", " + r + "; ";
   text.declareShift("y");
   text.shift(x);
-  for (unsigned i = 0; i < count; ++i)
-    text.body += name("selp.b32 x", i) + ", " + words[i] + name(", x", i) + ", even; ";
-  text.body += "@own " + instruction + (count == 4 ? "v4.b32 " : "v2.b32 ") + name("[w", line) +
-               name("+", piece.distance * text.bits / 8) + "], " + list(x, 0, count) + "; ";
-  // The window of the own lane has the first width - j elements, that of the next lane the others.
-  text.body +=
-      "sub.s32 t, " + std::to_string(width) + ", j; selp.b32 low, t, 0, own; selp.b32 high, t, " +
-      std::to_string(width) + ", next; sub.s32 t, " + n + name(", ", piece.distance) +
-      "; min.s32 high, high, t; setp.ge.s32 q, low, high; " + name("@q bra STORED", number) + "; ";
-  storeElements(text, piece, line, words, instruction, /*ranged=*/true);
-  text.body += "} " + name("STORED", number) + ": ";
+  // c: how many elements exist from the window's beginning on.
+  text.body += "shr.u32 j, " + r + name(", ", shift) + "; add.s32 c, " + n + ", j; " +
+               name("sub.s32 c, c, ", piece.distance) + "; " +
+               name("setp.ge.s32 full, c, ", width) +
+               "; setp.ne.or.s32 q, lane, 0, even; and.pred q, q, full; ";
+  store(name("v", count) + ".b32 ", window(0), list(x, 0, count));
+  text.body += "selp.b32 b, y, 0, full; selp.b32 b, b, 0, first; " +
+               name("sub.s32 p, c, ", width * lanes) + "; min.s32 p, p, j; selp.b32 t, 0, c, " +
+               "full; selp.b32 p, p, t, first; max.s32 p, p, 0; " + name("shl.b32 p, p, ", shift) +
+               "; add.s64 d, " + name("w", line) + name(", ", offset()) + "; add.s64 z, d, " +
+               std::to_string(bytes * lanes) + "; selp.b64 d, z, d, first; ";
+}
+
+/// The last `b` bytes of a window: from its end down, the least piece is the row's first elements.
+void WindowStore::storeEnd() {
+  unsigned least = text.bits / 8;
+  if (words.size() == 4) {
+    testBits("b", 8, 8);
+    store("v2.b32 ", window(8), "{x2, x3}");
+    if (least < 4) {
+      testBits("b", 12, 12);
+      store("b32 ", window(4), "x1");
+      testBits("b", 12, 4);
+      store("b32 ", window(12), "x3");
+    }
+  } else if (least < 4) {
+    testBits("b", 4, 4);
+    store("b32 ", window(4), "x1");
+  }
+  testBits("b", least, least);
+  store(getType(text.bits), own(0), words[0]);
+  if (least > 1)
+    return;
+  testBits("b", 3, 2);
+  store("u16 ", own(0), words[0]);
+  testBits("b", 3, 3);
+  text.body += "shr.u32 t, " + words[0] + ", 8; ";
+  store("u16 ", own(1), "t");
+}
+
+/// The first `p` bytes of a window, at `d`.
+void WindowStore::storeBegin() {
+  unsigned least = text.bits / 8;
+  std::string value = "x0";
+  if (words.size() == 4) {
+    testBits("p", 12, 12);
+    store("b32 ", at("d", 8), "x2");
+    testBits("p", 12, 4);
+    store("b32 ", at("d", 0), "x0");
+    testBits("p", 8, 8);
+    store("v2.b32 ", at("d", 0), "{x0, x1}");
+    if (least < 4)
+      text.body += "selp.b32 x0, x2, x0, q; selp.b32 x1, x3, x1, q; ";
+  } else {
+    testBits("p", 4, 4);
+    store("b32 ", at("d", 0), "x0");
+  }
+  if (least == 4)
+    return;
+  text.body += "and.b32 t, p, 4; setp.ne.s32 q, t, 0; selp.b32 x0, x1, x0, q; and.b32 t, p, 12; "
+               "cvt.u64.u32 z, t; add.s64 d, d, z; ";
+  testBits("p", 2, 2);
+  store("u16 ", at("d", 0), "x0");
+  if (least > 1)
+    return;
+  text.body += "and.b32 t, p, 2; cvt.u64.u32 z, t; add.s64 d, d, z; shl.b32 t, t, 3; "
+               "shr.u32 x0, x0, t; ";
+  testBits("p", 1, 1);
+  store("u8 ", at("d", 0), "x0");
+}
+
+/// A row that ends within lane 0's window: one element after the other.
+void WindowStore::storeWithin() {
+  std::string label = name("STORED", number), next = name("REST", number);
+  text.body += "not.pred q, full; and.pred q, q, first; " + name("setp.gt.and.s32 q, n", line) +
+               name(", ", piece.distance) + ", q; @!q bra " + label + "; " +
+               name("sub.s32 t, n", line) + name(", ", piece.distance) +
+               name("; add.s64 d, a", line) + name(", ", offset()) + "; ";
+  for (auto [i, word] : llvm::enumerate(words))
+    text.body += name("mov.b32 x", i) + ", " + word + "; ";
+  text.body += next + ": .pragma \"nounroll\"; " + instruction + getType(text.bits) + "[d], x0; " +
+               name("add.s64 d, d, ", text.bits / 8) + "; ";
+  for (unsigned i = 0; i + 1 < words.size(); ++i)
+    text.body += text.bits == 32 ? name("mov.b32 x", i) + name(", x", i + 1) + "; "
+                                 : name("shf.r.wrap.b32 x", i) + name(", x", i) +
+                                       name(", x", i + 1) + name(", ", text.bits) + "; ";
+  if (text.bits < 32)
+    text.body += name("shr.u32 x", words.size() - 1) + name(", x", words.size() - 1) +
+                 name(", ", text.bits) + "; ";
+  text.body += "sub.s32 t, t, 1; setp.gt.s32 q, t, 0; @q bra " + next + "; " + label + ": ";
+}
+
+/// The windows of a piece's lanes, and what of them does not exist as a whole.
+static void storeWindow(WindowStore store) {
+  store.text.body += "{ .reg .b32 x<" + std::to_string(2 * store.words.size()) +
+                     ">, j, t, c, b, p, y; .reg .b64 d, z; .reg .pred full, even; ";
+  store.makeWindows();
+  store.storeEnd();
+  store.storeBegin();
+  store.storeWithin();
+  store.text.body += "} ";
 }
 
 void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPiece> pieces,
@@ -485,11 +596,18 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
   Statement text(access.bits, access.words, 0);
   text.windows = access.windows;
   std::string instruction = "st.global." + access.cache;
-  if (access.windows)
-    text.head += ".reg .b32 lane; and.b32 lane, " + text.take(access.lane, "r") +
-                 name(", ", access.lanes - 1) + "; ";
-  if (access.bits < 32)
+  if (access.windows) {
+    // 0xE4: where the last operand has ones the first, else the second. The lane before the first
+    // of a row's lanes is the last of these.
+    std::string last = std::to_string(access.lanes - 1);
+    text.head +=
+        ".reg .b32 lane, self, before; .reg .pred first; mov.b32 self, " +
+        text.take(access.lane, "r") + "; and.b32 lane, self, " + last +
+        "; setp.eq.s32 first, lane, 0; sub.s32 before, self, 1; lop3.b32 before, before, " +
+        "self, " + last + ", 0xE4; ";
+  } else if (access.bits < 32) {
     text.head += ".reg .b32 e; ";
+  }
   SmallVector<SmallVector<std::string>> words(pieces.size());
   SmallVector<unsigned> lines;
   for (unsigned p = 0; p < pieces.size(); ++p) {
@@ -503,9 +621,9 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
   text.body += text.late;
   for (unsigned p = 0; p < pieces.size(); ++p) {
     if (access.windows)
-      storeWindow(text, pieces[p], p, lines[p], words[p], instruction, access.lanes);
+      storeWindow({text, pieces[p], p, lines[p], access.lanes, words[p], instruction});
     else
-      storeElements(text, pieces[p], lines[p], words[p], instruction, /*ranged=*/false);
+      storeElements(text, pieces[p], lines[p], words[p], instruction);
   }
   inlinePTX(builder, loc, {}, text.operands, text.head + text.body + "}",
             text.constraints + ",~{memory}");
