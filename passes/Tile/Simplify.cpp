@@ -165,6 +165,34 @@ static LogicalResult computeTable(LookupOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+/// Some of a line of positions are such a line, too.
+static LogicalResult computeSlice(tensor::ExtractSliceOp op, PatternRewriter &rewriter) {
+  auto iota = op.getSource().getDefiningOp<IotaOp>();
+  auto type = op.getResultType();
+  if (!iota || type.getRank() != 1 || ShapedType::isDynamic(op.getStaticOffset(0)) ||
+      ShapedType::isDynamic(op.getStaticStride(0)))
+    return failure();
+  Location loc = op.getLoc();
+  Value distance =
+      arith::ConstantIndexOp::create(rewriter, loc, op.getStaticOffset(0) * iota.getStep());
+  Value start = arith::AddIOp::create(rewriter, loc, iota.getStart(), distance);
+  rewriter.replaceOpWithNewOp<IotaOp>(
+      op, type, start, rewriter.getI64IntegerAttr(op.getStaticStride(0) * iota.getStep()));
+  return success();
+}
+
+/// One of a line of positions is computed.
+static LogicalResult computePosition(tensor::ExtractOp op, PatternRewriter &rewriter) {
+  auto iota = op.getTensor().getDefiningOp<IotaOp>();
+  if (!iota || op.getIndices().size() != 1)
+    return failure();
+  Location loc = op.getLoc();
+  Value step = arith::ConstantIndexOp::create(rewriter, loc, iota.getStep()),
+        distance = arith::MulIOp::create(rewriter, loc, op.getIndices()[0], step);
+  rewriter.replaceOpWithNewOp<arith::AddIOp>(op, iota.getStart(), distance);
+  return success();
+}
+
 /// A comparison of a table's elements with a constant whose outcome is the same for all of them: a
 /// shift by one of a table is none by the width or more.
 static LogicalResult decideComparison(arith::CmpIOp op, PatternRewriter &rewriter) {
@@ -239,6 +267,8 @@ struct Simplify : impl::SimplifyBase<Simplify> {
     patterns.add(simplifyStore<ScatterOp>);
     patterns.add(simplifyAtomic);
     patterns.add(computeTable);
+    patterns.add(computeSlice);
+    patterns.add(computePosition);
     patterns.add(decideComparison);
     patterns.add(widenInteger);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns)))) {

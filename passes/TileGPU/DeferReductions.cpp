@@ -7,8 +7,11 @@
 //
 // The loop's reduction across lanes and warps costs shuffles and a barrier in each trip, the one
 // behind it once. It changes the order of additions, so it asks for the flag that permits that.
+//
+// What a selection takes now and then is reduced in a branch (SelectedReductions.cpp).
 #include "dialect/AttributeNames.h"
 #include "dialect/Tile/TileDialect.h"
+#include "passes/TileGPU/SelectedReductions.h"
 #include "passes/TileGPU/UnevenRows.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -375,6 +378,7 @@ struct TileGPUDeferReductions : tile::impl::TileGPUDeferReductionsBase<TileGPUDe
       for (scf::ForOp loop : loops)
         if (auto plan = makePlan(kernel, loop))
           Writer(*plan).run();
+      tile::gpu::branchAroundReductions(kernel);
     }
   }
 };

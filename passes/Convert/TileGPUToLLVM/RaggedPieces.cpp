@@ -453,10 +453,11 @@ struct WindowStore {
   void store(const std::string &type, const std::string &place, const std::string &value) {
     text.body += "@q " + instruction + type + place + value + "; ";
   }
-  /// Sets q to whether bits `mask` of a register are `value`.
+  /// Sets q to whether bits `mask` of a register are `value`: one instruction for one bit.
   void testBits(const char *of, unsigned mask, unsigned value) {
-    text.body += std::string("and.b32 t, ") + of + name(", ", mask) +
-                 name("; setp.eq.s32 q, t, ", value) + "; ";
+    text.body += std::string("and.b32 t, ") + of + name(", ", mask);
+    bool isBit = value == mask && llvm::isPowerOf2_32(mask);
+    text.body += (isBit ? "; setp.ne.s32 q, t, 0" : name("; setp.eq.s32 q, t, ", value)) + "; ";
   }
 
   void makeWindows();
@@ -469,7 +470,7 @@ struct WindowStore {
 
 /// Makes the windows, and counts: `b` the bytes that lane 0's own window ends with and that are to
 /// be stored, `p` the bytes from `d` on that a window begins with, where it does not exist as a
-/// whole or is the one behind all lanes'.
+/// whole or is the one behind all lanes'. Lanes that have nothing else to store go to the end.
 void WindowStore::makeWindows() {
   unsigned count = words.size(), width = text.getWidth(), bytes = text.getWindowBytes(),
            shift = llvm::Log2_32(text.bits / 8);
@@ -493,6 +494,11 @@ void WindowStore::makeWindows() {
                "full; selp.b32 p, p, t, first; max.s32 p, p, 0; " + name("shl.b32 p, p, ", shift) +
                "; add.s64 d, " + name("w", line) + name(", ", offset()) + "; add.s64 z, d, " +
                std::to_string(bytes * lanes) + "; selp.b64 d, z, d, first; ";
+  // Most lanes have whole windows alone, and so have warps of aligned rows.
+  text.body += "not.pred within, full; and.pred within, within, first; " +
+               name("setp.gt.and.s32 within, n", line) + name(", ", piece.distance) +
+               ", within; or.b32 t, b, p; setp.ne.or.s32 q, t, 0, within; " +
+               name("@!q bra STORED", number) + "; ";
 }
 
 /// The last `b` bytes of a window: from its end down, the least piece is the row's first elements.
@@ -556,10 +562,9 @@ void WindowStore::storeBegin() {
 /// A row that ends within lane 0's window: one element after the other.
 void WindowStore::storeWithin() {
   std::string label = name("STORED", number), next = name("REST", number);
-  text.body += "not.pred q, full; and.pred q, q, first; " + name("setp.gt.and.s32 q, n", line) +
-               name(", ", piece.distance) + ", q; @!q bra " + label + "; " +
-               name("sub.s32 t, n", line) + name(", ", piece.distance) +
-               name("; add.s64 d, a", line) + name(", ", offset()) + "; ";
+  text.body += "@!within bra " + label + "; " + name("sub.s32 t, n", line) +
+               name(", ", piece.distance) + name("; add.s64 d, a", line) + name(", ", offset()) +
+               "; ";
   for (auto [i, word] : llvm::enumerate(words))
     text.body += name("mov.b32 x", i) + ", " + word + "; ";
   text.body += next + ": .pragma \"nounroll\"; " + instruction + getType(text.bits) + "[d], x0; " +
@@ -577,7 +582,7 @@ void WindowStore::storeWithin() {
 /// The windows of a piece's lanes, and what of them does not exist as a whole.
 static void storeWindow(WindowStore store) {
   store.text.body += "{ .reg .b32 x<" + std::to_string(2 * store.words.size()) +
-                     ">, j, t, c, b, p, y; .reg .b64 d, z; .reg .pred full, even; ";
+                     ">, j, t, c, b, p, y; .reg .b64 d, z; .reg .pred full, even, within; ";
   store.makeWindows();
   store.storeEnd();
   store.storeBegin();
