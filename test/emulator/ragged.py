@@ -38,6 +38,15 @@ kernel turned[T: dtype in {f16, f32, u8}](x: in T[M, N], y: out T[N, M])
   let n = block(j, 64);
   y[n, m] = (load(x[m, n], pad: 3) + 1).T;
 }
+// The same, of several lanes a row and with rows between that stay: what a row's ends leave of a
+// window goes out in pieces of 8, 4, 2 bytes and one.
+kernel apart[T: dtype in {f16, f32, u8}, BM: int](x: in T[M, N], y: inout T[N, 2, M])
+  where M in 1..=65536, N in 1..=65536 with warps(2) grid (i: cdiv(M, BM), j: cdiv(N, 16))
+{
+  let m = block(i, BM);
+  let n = block(j, 16);
+  y[n, 0, m] = x[m, n].T;
+}
 // A part of each row, which begins and ends anywhere.
 kernel part_of_rows[T: dtype in {f16, f32, u8}](x: in T[M, N], y: inout T[M, N], first: i64,
     last: i64) where M in 1..=65536, N in 1..=65536 with warps(1) grid (row: M)
@@ -62,6 +71,8 @@ def run(kernel, dtype, x, y, arguments=(), outputs=("y",)):
     line = [TILEC, "run", source, "--kernel", kernel, "-D", "T=" + dtype, "--device", "cuda"]
     if kernel == "blocks_of_rows":
         line += ["-D", block[dtype]]
+    if kernel == "apart":
+        line += ["-D", lanes[dtype]]
     for name in ("x", "y") + (("total",) if "total" in outputs else ()):
         line += ["--arg", f"{name}={path[name]}"]
     for name in outputs:
@@ -75,6 +86,7 @@ def run(kernel, dtype, x, y, arguments=(), outputs=("y",)):
 checks = 0
 # A piece of 16 bytes for each thread, of u8 one of 8: loads have windows, too.
 block = {"f16": "BLOCK=512", "f32": "BLOCK=256", "u8": "BLOCK=512"}
+lanes = {"f16": "BM=128", "f32": "BM=32", "u8": "BM=64"}
 for dtype, numpy in DTYPES.items():
     many = 16 // np.dtype(numpy).itemsize
     ptx = subprocess.run(
@@ -84,7 +96,7 @@ for dtype, numpy in DTYPES.items():
         capture_output=True,
         text=True,
     ).stdout
-    assert "shfl.sync.up" in ptx and "SLOW" in ptx, ptx
+    assert "shfl.sync.idx" in ptx and "SLOW" in ptx, ptx
     for length in [1, 3, 1021, 2 * 1024 + 5] + [1030 + i for i in range(many)]:
         x = rng.integers(0, 100, (3, length)).astype(numpy)
         (y,) = run("blocks_of_rows", dtype, x, np.full_like(x, 55))
@@ -110,6 +122,20 @@ for dtype, numpy in DTYPES.items():
         x = rng.integers(0, 100, (rows, length)).astype(numpy)
         (y,) = run("turned", dtype, x, np.full((length, rows), 55, numpy))
         assert (y == x.T + 1).all(), (dtype, rows, length, np.argwhere(y != x.T + 1))
+        checks += 1
+    ptx = subprocess.run(
+        [TILEC, source, "--kernel", "apart", "-D", "T=" + dtype, "-D", lanes[dtype]]
+        + ["--target", "sm_80", "--emit", "ptx", "-o", "-"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout
+    assert "shfl.sync.idx" in ptx, ptx
+    for rows in [1, 2, many - 1, many + 1] + [256 + i for i in range(many)]:
+        x = rng.integers(0, 100, (rows, 17)).astype(numpy)
+        (y,) = run("apart", dtype, x, np.full((17, 2, rows), 55, numpy))
+        assert (y[:, 0] == x.T).all(), (dtype, rows, np.argwhere(y[:, 0] != x.T))
+        assert (y[:, 1] == 55).all(), (dtype, rows, np.argwhere(y[:, 1] != 55))
         checks += 1
     for first, last in [(0, 1), (1, 2), (3, 130), (5, 300), (17, 257), (600, 601)]:
         x = rng.integers(0, 100, (3, 601)).astype(numpy)

@@ -121,3 +121,21 @@ func.func @rounded(%w: tensor<8xi16>, %v: tensor<8xi4>) -> (tensor<8xf32>, tenso
   %5 = arith.extf %4 : tensor<8xf16> to tensor<8xf32>
   return %1, %3, %5, %4 : tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf16>
 }
+
+// -----
+
+// Every third of a line of positions is such a line; one of them is a number.
+// CHECK-LABEL: func @positions
+// CHECK-DAG: %[[C6:.*]] = arith.constant 6 : index
+// CHECK-DAG: %[[C2:.*]] = arith.constant 2 : index
+// CHECK: %[[S:.*]] = arith.addi %arg0, %[[C6]] : index
+// CHECK: %[[L:.*]] = tile.iota %[[S]] step 6 : tensor<4xindex>
+// CHECK: %[[D:.*]] = arith.muli %arg1, %[[C2]] : index
+// CHECK: %[[P:.*]] = arith.addi %arg0, %[[D]] : index
+// CHECK: return %[[L]], %[[P]]
+func.func @positions(%from: index, %i: index) -> (tensor<4xindex>, index) {
+  %l = tile.iota %from step 2 : tensor<16xindex>
+  %s = tensor.extract_slice %l[3] [4] [3] : tensor<16xindex> to tensor<4xindex>
+  %p = tensor.extract %l[%i] : tensor<16xindex>
+  return %s, %p : tensor<4xindex>, index
+}
