@@ -23,7 +23,9 @@ static constexpr PassCondition conditions[] = {
     {"tile-gpu-rotate-rows", false,
      "kernels over rows that are not aligned, a piece of one row at a time, that know no order"},
     {"tile-gpu-defer-reductions", true,
-     "reductions that a loop carries on, where fp(\"fast\") permits regrouping"},
+     "reductions that a loop carries on, where fp(\"fast\") permits regrouping, or that one arm of "
+     "a "
+     "selection alone needs"},
     {"tile-gpu-narrow-reductions", true, "maxima and minima of f16 and bf16 that were widened"},
     {"tile-reduce-strength", true,
      "divisions and elementary functions under fp(\"fast\") with an operand that rows share"},
