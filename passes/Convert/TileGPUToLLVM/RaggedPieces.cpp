@@ -13,8 +13,8 @@
 //   pieces      |  lane l - 1  |    lane l    |  lane l + 1  |
 //   windows        |  of lane l   | of lane l + 1|
 //
-// What no window of its lanes holds whole, as the first and the last elements of a row, is stored
-// element by element. A copy to shared memory takes parts of 8 or 4 bytes where rows allow them,
+// What no window of its lanes holds whole, as the first and the last elements of a row, is stored in
+// pieces of 8, 4, 2 bytes and one, words one by one. A copy to shared memory takes parts of 8 or 4 bytes where rows allow them,
 // else it loads windows, at the tensor's edges elements, and stores whole words.
 //
 // Beside the one instruction that an aligned row takes all of this is most of a kernel's code and
@@ -415,9 +415,10 @@ SmallVector<Value> tile::gpu::loadWrapped(OpBuilder &builder, Location loc,
 
 //===--- Stores -----------------------------------------------------------===//
 
-/// Stores all elements of a piece that exist, one by one.
+/// Stores elements of a piece one by one: all that exist, or words `low` to `high`, registers.
 static void storeElements(Statement &text, const RaggedPiece &piece, unsigned line,
-                          ArrayRef<std::string> words, const std::string &instruction) {
+                          ArrayRef<std::string> words, const std::string &instruction,
+                          bool ranged) {
   for (unsigned w = 0; w < words.size(); ++w)
     for (unsigned e = 0; e < 32 / text.bits; ++e) {
       std::string value = words[w];
@@ -426,9 +427,14 @@ static void storeElements(Statement &text, const RaggedPiece &piece, unsigned li
         value = "e";
         text.body += "shr.u32 e, " + words[w] + name(", ", e * text.bits) + "; ";
       }
-      unsigned distance = piece.distance + w * (32 / text.bits) + e;
-      text.body += name("setp.gt.s32 q, n", line) + name(", ", distance) + "; @q " + instruction +
-                   getType(text.bits) + text.place(line, distance) + ", " + value + "; ";
+      unsigned number = w * (32 / text.bits) + e;
+      if (ranged)
+        text.body += name("setp.le.s32 q, low, ", number) +
+                     name("; setp.gt.and.s32 q, high, ", number) + ", q; ";
+      else
+        text.body += name("setp.gt.s32 q, n", line) + name(", ", piece.distance + number) + "; ";
+      text.body += "@q " + instruction + getType(text.bits) +
+                   text.place(line, piece.distance + number) + ", " + value + "; ";
     }
 }
 
@@ -436,7 +442,8 @@ namespace {
 
 /// What the lanes of a store by windows hold: lane l the window that ends in its own piece, in x0,
 /// x1, ...; lane 0 also the window behind those of all lanes, as it has the last lane's words for
-/// those of a lane before. Parts of windows are stored in pieces of 8, 4, 2 bytes and one.
+/// those of a lane before. Parts of windows are stored in pieces of 8, 4, 2 bytes and one, words
+/// one by one.
 struct WindowStore {
   Statement &text;
   const RaggedPiece &piece;
@@ -460,35 +467,42 @@ struct WindowStore {
     text.body += (isBit ? "; setp.ne.s32 q, t, 0" : name("; setp.eq.s32 q, t, ", value)) + "; ";
   }
 
-  void makeWindows();
+  void storeWhole();
+  void countEnds();
   void storeEnd();
   void storeBegin();
   void storeWithin();
+  void storeWords();
 };
 
 } // namespace
 
-/// Makes the windows, and counts: `b` the bytes that lane 0's own window ends with and that are to
-/// be stored, `p` the bytes from `d` on that a window begins with, where it does not exist as a
-/// whole or is the one behind all lanes'. Lanes that have nothing else to store go to the end.
-void WindowStore::makeWindows() {
-  unsigned count = words.size(), width = text.getWidth(), bytes = text.getWindowBytes(),
-           shift = llvm::Log2_32(text.bits / 8);
-  std::string r = name("r", line), n = name("n", line), x = "x";
+/// Makes the windows and stores those that exist as a whole, where q holds.
+void WindowStore::storeWhole() {
+  unsigned count = words.size(), width = text.getWidth();
+  std::string r = name("r", line), x = "x";
   // Of an aligned row a lane's window is its piece: it exchanges with itself.
   text.body += "setp.eq.s32 even, " + r + ", 0; selp.b32 t, self, before, even; ";
   for (unsigned i = 0; i < count; ++i)
     text.body += name("shfl.sync.idx.b32 x", i) + ", " + words[i] + ", t, 31, 0xffffffff; " +
                  name("mov.b32 x", count + i) + ", " + words[i] + "; ";
-  text.body += "sub.s32 y, " + std::to_string(bytes) + ", " + r + "; ";
+  text.body += "sub.s32 y, " + std::to_string(text.getWindowBytes()) + ", " + r + "; ";
   text.declareShift("y");
   text.shift(x);
   // c: how many elements exist from the window's beginning on.
-  text.body += "shr.u32 j, " + r + name(", ", shift) + "; add.s32 c, " + n + ", j; " +
-               name("sub.s32 c, c, ", piece.distance) + "; " +
+  text.body += "shr.u32 j, " + r + name(", ", llvm::Log2_32(text.bits / 8)) + "; add.s32 c, " +
+               name("n", line) + ", j; " + name("sub.s32 c, c, ", piece.distance) + "; " +
                name("setp.ge.s32 full, c, ", width) +
                "; setp.ne.or.s32 q, lane, 0, even; and.pred q, q, full; ";
   store(name("v", count) + ".b32 ", window(0), list(x, 0, count));
+}
+
+/// Counts `b`, the bytes that lane 0's own window ends with and that are to be stored, and `p`, the
+/// bytes from `d` on that a window begins with, where it does not exist as a whole or is the one
+/// behind all lanes'. Lanes that have nothing else to store go to the end.
+void WindowStore::countEnds() {
+  unsigned width = text.getWidth(), bytes = text.getWindowBytes(),
+           shift = llvm::Log2_32(text.bits / 8);
   text.body += "selp.b32 b, y, 0, full; selp.b32 b, b, 0, first; " +
                name("sub.s32 p, c, ", width * lanes) + "; min.s32 p, p, j; selp.b32 t, 0, c, " +
                "full; selp.b32 p, p, t, first; max.s32 p, p, 0; " + name("shl.b32 p, p, ", shift) +
@@ -503,24 +517,23 @@ void WindowStore::makeWindows() {
 
 /// The last `b` bytes of a window: from its end down, the least piece is the row's first elements.
 void WindowStore::storeEnd() {
-  unsigned least = text.bits / 8;
   if (words.size() == 4) {
     testBits("b", 8, 8);
     store("v2.b32 ", window(8), "{x2, x3}");
-    if (least < 4) {
-      testBits("b", 12, 12);
-      store("b32 ", window(4), "x1");
-      testBits("b", 12, 4);
-      store("b32 ", window(12), "x3");
-    }
-  } else if (least < 4) {
+    testBits("b", 12, 12);
+    store("b32 ", window(4), "x1");
+    testBits("b", 12, 4);
+    store("b32 ", window(12), "x3");
+  } else {
     testBits("b", 4, 4);
     store("b32 ", window(4), "x1");
   }
-  testBits("b", least, least);
-  store(getType(text.bits), own(0), words[0]);
-  if (least > 1)
-    return;
+  if (text.bits == 16) {
+    testBits("b", 2, 2);
+    return store("u16 ", own(0), words[0]);
+  }
+  testBits("b", 1, 1);
+  store("u8 ", own(0), words[0]);
   testBits("b", 3, 2);
   store("u16 ", own(0), words[0]);
   testBits("b", 3, 3);
@@ -530,8 +543,6 @@ void WindowStore::storeEnd() {
 
 /// The first `p` bytes of a window, at `d`.
 void WindowStore::storeBegin() {
-  unsigned least = text.bits / 8;
-  std::string value = "x0";
   if (words.size() == 4) {
     testBits("p", 12, 12);
     store("b32 ", at("d", 8), "x2");
@@ -539,19 +550,16 @@ void WindowStore::storeBegin() {
     store("b32 ", at("d", 0), "x0");
     testBits("p", 8, 8);
     store("v2.b32 ", at("d", 0), "{x0, x1}");
-    if (least < 4)
-      text.body += "selp.b32 x0, x2, x0, q; selp.b32 x1, x3, x1, q; ";
+    text.body += "selp.b32 x0, x2, x0, q; selp.b32 x1, x3, x1, q; ";
   } else {
     testBits("p", 4, 4);
     store("b32 ", at("d", 0), "x0");
   }
-  if (least == 4)
-    return;
   text.body += "and.b32 t, p, 4; setp.ne.s32 q, t, 0; selp.b32 x0, x1, x0, q; and.b32 t, p, 12; "
                "cvt.u64.u32 z, t; add.s64 d, d, z; ";
   testBits("p", 2, 2);
   store("u16 ", at("d", 0), "x0");
-  if (least > 1)
+  if (text.bits == 16)
     return;
   text.body += "and.b32 t, p, 2; cvt.u64.u32 z, t; add.s64 d, d, z; shl.b32 t, t, 3; "
                "shr.u32 x0, x0, t; ";
@@ -570,23 +578,43 @@ void WindowStore::storeWithin() {
   text.body += next + ": .pragma \"nounroll\"; " + instruction + getType(text.bits) + "[d], x0; " +
                name("add.s64 d, d, ", text.bits / 8) + "; ";
   for (unsigned i = 0; i + 1 < words.size(); ++i)
-    text.body += text.bits == 32 ? name("mov.b32 x", i) + name(", x", i + 1) + "; "
-                                 : name("shf.r.wrap.b32 x", i) + name(", x", i) +
-                                       name(", x", i + 1) + name(", ", text.bits) + "; ";
-  if (text.bits < 32)
-    text.body += name("shr.u32 x", words.size() - 1) + name(", x", words.size() - 1) +
+    text.body += name("shf.r.wrap.b32 x", i) + name(", x", i) + name(", x", i + 1) +
                  name(", ", text.bits) + "; ";
+  text.body += name("shr.u32 x", words.size() - 1) + name(", x", words.size() - 1) +
+               name(", ", text.bits) + "; ";
   text.body += "sub.s32 t, t, 1; setp.gt.s32 q, t, 0; @q bra " + next + "; " + label + ": ";
+}
+
+/// Words that no window holds: of a lane's own, those behind its window, or all, up to the next
+/// lane's window. They are four instructions at most, of which lane 0 and the last one share each;
+/// counting the ends' bytes took longer (0.95 to 0.98 of the speed on an H200).
+void WindowStore::storeWords() {
+  unsigned width = text.getWidth();
+  text.body += name("sub.s32 t, ", width) + ", j; selp.b32 low, t, 0, q; " +
+               name("setp.ge.s32 q, c, ", 2 * width) +
+               name("; setp.ne.and.s32 q, lane, ", lanes - 1) +
+               name(", q; selp.b32 high, t, ", width) + name(", q; sub.s32 t, n", line) +
+               name(", ", piece.distance) + "; min.s32 high, high, t; setp.ge.s32 q, low, high; " +
+               name("@q bra STORED", number) + "; ";
+  storeElements(text, piece, line, words, instruction, /*ranged=*/true);
+  text.body += name("STORED", number) + ": ";
 }
 
 /// The windows of a piece's lanes, and what of them does not exist as a whole.
 static void storeWindow(WindowStore store) {
   store.text.body += "{ .reg .b32 x<" + std::to_string(2 * store.words.size()) +
-                     ">, j, t, c, b, p, y; .reg .b64 d, z; .reg .pred full, even, within; ";
-  store.makeWindows();
-  store.storeEnd();
-  store.storeBegin();
-  store.storeWithin();
+                     ">, j, t, c, y; .reg .pred full, even; ";
+  store.storeWhole();
+  if (store.text.bits == 32) {
+    store.text.body += ".reg .b32 low, high; ";
+    store.storeWords();
+  } else {
+    store.text.body += ".reg .b32 b, p; .reg .b64 d, z; .reg .pred within; ";
+    store.countEnds();
+    store.storeEnd();
+    store.storeBegin();
+    store.storeWithin();
+  }
   store.text.body += "} ";
 }
 
@@ -628,7 +656,7 @@ void tile::gpu::storeRagged(OpBuilder &builder, Location loc, ArrayRef<RaggedPie
     if (access.windows)
       storeWindow({text, pieces[p], p, lines[p], access.lanes, words[p], instruction});
     else
-      storeElements(text, pieces[p], lines[p], words[p], instruction);
+      storeElements(text, pieces[p], lines[p], words[p], instruction, /*ranged=*/false);
   }
   inlinePTX(builder, loc, {}, text.operands, text.head + text.body + "}",
             text.constraints + ",~{memory}");
