@@ -25,6 +25,7 @@
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
+#include "passes/Convert/TileGPUToLLVM/SlotPlace.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -101,6 +102,26 @@ Value pointerTo(OpBuilder &b, Location loc, Value base, int64_t offset, Value sl
   return LLVM::GEPOp::create(b, loc, base.getType(), b.getI8Type(), base,
                              ArrayRef<LLVM::GEPArg>{bytes});
 }
+
+} // namespace
+
+std::optional<SlotPlace> tile::gpu::getSlotPlace(OpBuilder &b, Value pointer) {
+  auto gep = pointer.getDefiningOp<LLVM::GEPOp>();
+  if (!gep || gep.getDynamicIndices().size() != 1)
+    return std::nullopt;
+  auto sum = gep.getDynamicIndices()[0].getDefiningOp<arith::AddIOp>();
+  auto moved = sum ? sum.getLhs().getDefiningOp<arith::MulIOp>() : arith::MulIOp();
+  APInt offset, stride;
+  if (!moved || !matchPattern(sum.getRhs(), m_ConstantInt(&offset)) ||
+      !matchPattern(moved.getRhs(), m_ConstantInt(&stride)))
+    return std::nullopt;
+  Value first =
+      LLVM::GEPOp::create(b, gep.getLoc(), gep.getType(), gep.getElemType(), gep.getBase(),
+                          ArrayRef<LLVM::GEPArg>{int32_t(offset.getSExtValue())});
+  return SlotPlace{first, moved.getLhs(), stride.getSExtValue()};
+}
+
+namespace {
 
 /// Arrives at the barrier of that address in block `rank` of the cluster. The form without
 /// `.release.cluster`: that one costs a fence of all memory in the main loop, and who only read a

@@ -17,6 +17,7 @@
 #include "passes/Convert/TileGPUToLLVM/InlinePTX.h"
 #include "passes/Convert/TileGPUToLLVM/Patterns.h"
 #include "passes/Convert/TileGPUToLLVM/SharedTransfer.h"
+#include "passes/Convert/TileGPUToLLVM/SlotPlace.h"
 #include "passes/Convert/TileGPUToLLVM/ThreadCoordinates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -278,10 +279,18 @@ PaddingRows getPaddingRows(const Plan &plan, DenseI64ArrayAttr valid, int64_t ro
 /// The descriptor of the running warpgroup's part of an operand at `base`; images[i] is how far bit
 /// i of the warpgroup's number moves it, in bytes. A warpgroup that has padding alone reads what
 /// the first one reads: behind the tile others write.
+///
+/// Of a ring's tile it is that of slot 0, which a loop makes once, plus as many sixteenths of the
+/// slot's bytes: a sum of addresses takes no more than its 14 bits, since all of shared memory has
+/// addresses of 18. A product waits for two operations where it waited for six.
 Value getDescriptor(OpBuilder &builder, Location loc, Value base, const WgmmaDescriptor &descriptor,
                     SmallVector<uint32_t> images, const PaddingRows &padding) {
+  constexpr int64_t unit = 16; // bytes that an address of the descriptor counts
   Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  Value address = LLVM::PtrToIntOp::create(builder, loc, i32, base);
+  std::optional<SlotPlace> place = getSlotPlace(builder, base);
+  if (place && place->stride % unit)
+    place.reset();
+  Value address = LLVM::PtrToIntOp::create(builder, loc, i32, place ? place->first : base);
   if (llvm::any_of(images, [](uint32_t image) { return image != 0; })) {
     Value warpgroup = arith::ShRUIOp::create(builder, loc, getThreadId(builder, loc),
                                              constantI32(builder, loc, 7));
@@ -295,12 +304,20 @@ Value getDescriptor(OpBuilder &builder, Location loc, Value base, const WgmmaDes
     address = arith::AddIOp::create(builder, loc, address, moved);
   }
   // The address takes 18 bits, without the lowest 4.
+  uint64_t bits = descriptor.getBits();
   Value field = arith::ShRUIOp::create(builder, loc, address, constantI32(builder, loc, 4));
   field = arith::AndIOp::create(builder, loc, field, constantI32(builder, loc, 0x3FFF));
+  if (place) {
+    constexpr unsigned half = 32;
+    field = arith::OrIOp::create(builder, loc, field, constantI32(builder, loc, int32_t(bits)));
+    Value moved = arith::MulIOp::create(builder, loc, place->slot,
+                                        constantI32(builder, loc, place->stride / unit));
+    field = arith::AddIOp::create(builder, loc, field, moved);
+    bits = bits >> half << half;
+  }
   field = arith::ExtUIOp::create(builder, loc, i64, field);
-  Value bits = arith::ConstantOp::create(builder, loc,
-                                         builder.getI64IntegerAttr(int64_t(descriptor.getBits())));
-  return arith::OrIOp::create(builder, loc, field, bits);
+  Value rest = arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(int64_t(bits)));
+  return arith::OrIOp::create(builder, loc, field, rest);
 }
 
 struct LowerWgmma : OpConversionPattern<WgmmaOp> {
