@@ -121,7 +121,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (words.apart && (products.size() < 2 || !inFlight))
     return emitError() << "apart speaks of several products, each in flight until its result is "
                           "used";
-  if (words.peek && !words.turns)
+  if (words.peek && !words.turns && !words.apart)
     return emitError() << "peek needs turns: alone, a warpgroup waits for its products first";
   return success();
 }

@@ -98,6 +98,12 @@ LogicalResult applyToTrips(scf::ForOp loop, int64_t &rings) {
   return schedule.leaves(0) ? applyOrder(loop, schedule) : success();
 }
 
+/// True if the trips of `loop` wait for their tiles ahead.
+bool hasPeeked(scf::ForOp loop) {
+  return llvm::any_of(loop.getBody()->getOps<RingWaitOp>(),
+                      [](RingWaitOp wait) { return wait.getFull(); });
+}
+
 /// Realises what concerns rings; sets `turns` if the loop takes turns. With `others`, more than one
 /// warpgroup multiplies meanwhile.
 /// Late release first: turns count on products that stay in flight.
@@ -108,7 +114,8 @@ LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
     return failure();
   beginSums(loop);
   shareRegisters(loop);
-  if (!schedule.words.turns || !loop.getBody()->getOps<TurnWaitOp>().empty())
+  if ((!schedule.words.turns && !schedule.words.peek) ||
+      !loop.getBody()->getOps<TurnWaitOp>().empty() || hasPeeked(loop))
     return success();
   if (reason = whyNoTurns(loop, schedule.words.apart); !reason.empty())
     return refuse(loop, reason);
@@ -116,8 +123,10 @@ LogicalResult applyToRings(scf::ForOp loop, bool others, bool &turns) {
       schedule.words.peek ? findPeek(loop, others, schedule.words.apart, reason) : std::nullopt;
   if (!reason.empty())
     return refuse(loop, reason);
-  turns = true;
-  takeTurns(loop, schedule.words.apart);
+  if (schedule.words.turns) {
+    turns = true;
+    takeTurns(loop, schedule.words.apart);
+  }
   if (found)
     peekAhead(loop, *found);
   return success();

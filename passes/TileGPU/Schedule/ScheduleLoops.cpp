@@ -203,7 +203,9 @@ void scheduleRings(scf::ForOp loop, LoopSchedule &schedule, Consumers consumers)
     reason = "turns go between four warpgroups at most, and here " +
              std::to_string(consumers.warpgroups) + " compute";
   } else if (reason = whyNoTurns(loop, schedule.words.apart); reason.empty()) {
-    schedule.words.turns = true;
+    // Of two whose products stand apart one multiplies while the other one scales what it has, in
+    // turns by themselves: a barrier would only be waited for ahead of each product.
+    schedule.words.turns = !schedule.words.apart || !consumers.arePair();
     schedule.words.peek =
         findPeek(loop, !consumers.arePair(), schedule.words.apart, reason).has_value();
   }

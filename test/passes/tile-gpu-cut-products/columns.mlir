@@ -42,24 +42,25 @@ module attributes {tile_gpu.target = #tile_gpu.target<"sm_90a">} {
 // CHECK: %[[M:.*]] = arith.addf
 // CHECK: %[[BOTH:.*]] = tile_gpu.join_parts %[[N]], %[[M]] {dim = 1 : i64}
 // CHECK: scf.yield %[[BOTH]]
-// Each has a turn, and the second one takes the registers of the first.
+// The second one takes the registers of the first. Two warpgroups take no turns.
 // TURNS-LABEL: tile.kernel @scaled
 // TURNS: consumer {
-// TURNS-NEXT: tile_gpu.turn_start
-// TURNS: tile_gpu.turn_wait
-// TURNS-NEXT: %[[P:.*]] = tile_gpu.wgmma {{.*}} column 0, {{.*}} async
-// TURNS-NEXT: tile_gpu.turn_pass
+// TURNS-NOT: tile_gpu.turn
+// TURNS: scf.for
+// TURNS-NOT: tile_gpu.turn
+// TURNS: %[[P:.*]] = tile_gpu.wgmma {{.*}} column 0, {{.*}} async
+// TURNS-NOT: tile_gpu.turn
 // TURNS: %[[D:.*]] = tile_gpu.wgmma_wait %[[P]]
 // TURNS: %[[X:.*]] = arith.mulf %[[D]]
 // TURNS: %[[N:.*]] = arith.addf %{{.*}}, %[[X]]
 // TURNS: tile_gpu.optimization_barrier %[[N]]
-// TURNS-NEXT: tile_gpu.turn_wait
 // TURNS-NEXT: tile_gpu.wgmma {{.*}} column 128, %[[D]] async {tile_gpu.overwrites}
-// TURNS-NEXT: tile_gpu.turn_pass
+// TURNS-NOT: tile_gpu.turn
 // The next trip's tile is waited for ahead of the wait for the last product.
 // TURNS: tile_gpu.ring_peek
 // TURNS: tile_gpu.wgmma_wait
-// TURNS: flight = 0)], apart, turns, peek>
+// TURNS-NOT: tile_gpu.turn
+// TURNS: flight = 0)], apart, peek>
 // WGMMA-LABEL: llvm.func @scaled
 // WGMMA-COUNT-8: wgmma.mma_async.sync.aligned.m64n128k32
 // WGMMA-NOT: wgmma.mma_async
