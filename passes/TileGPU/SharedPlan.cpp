@@ -104,6 +104,13 @@ bool isCrowded(const RingNeed &need) {
   return need.limit - need.fixed < wanted * stage;
 }
 
+/// Stages that hold `enough` bytes, the next whole number; two at least, a load and the use of the
+/// one before.
+static int64_t countEnough(int64_t enough, int64_t stage) {
+  constexpr int64_t overlapping = 2;
+  return std::max(overlapping, enough / stage + int64_t(enough % stage >= stage / 2));
+}
+
 RingStages chooseRingStages(const RingNeed &need) {
   int64_t stage = need.getStageBytes(), room = need.limit - need.fixed;
   RingStages chosen;
@@ -112,11 +119,8 @@ RingStages chooseRingStages(const RingNeed &need) {
     return chosen;
   chosen.fitting = stage ? room / stage : 1;
   chosen.inner = std::min(need.requested, chosen.fitting);
-  if (!need.explicitly && stage) {     // the next whole number of stages
-    constexpr int64_t overlapping = 2; // a load and the use of the one before
-    int64_t enough = need.enough / stage + int64_t(need.enough % stage >= stage / 2);
-    chosen.inner = std::min(chosen.inner, std::max(overlapping, enough));
-  }
+  if (!need.explicitly && stage)
+    chosen.inner = std::min(chosen.inner, countEnough(need.enough, stage));
   int64_t spare = room - chosen.inner * stage;
   if (chosen.inner == 1 && !need.explicitly)
     for (auto [slot, doubled] : llvm::zip(need.slots, chosen.doubled))
@@ -140,6 +144,9 @@ int64_t chooseCopyStages(const CopyNeed &need, int64_t &wanted,
   // What a thread may take of a multiprocessor's registers: they admit so many blocks.
   constexpr int64_t registersOfThread = 256;
   wanted = need.requested.value_or(std::min(mostCopyStages, need.useful + int64_t(need.chained)));
+  // All slots but the one in use are on their way.
+  if (!need.requested && need.slotBytes)
+    wanted = std::min(wanted, 1 + countEnough(need.enough, need.slotBytes));
   if (need.trips)
     wanted = std::min(wanted, *need.trips);
   auto fit = [&](int64_t bytes, int64_t least) {
@@ -155,11 +162,13 @@ int64_t chooseCopyStages(const CopyNeed &need, int64_t &wanted,
         std::max<int64_t>(1, need.registers / (need.threads * registersOfThread)));
     share = (need.limit + need.reserved) / blocks - need.reserved;
     // Where products are that short, loads are waited for: blocks make room for stages if more
-    // bytes are on their way then.
-    if (isOpen && need.useful == mostCopyStages &&
-        fit(need.limit, 2) - 1 >
-            (need.limit + need.reserved) / (share + need.reserved) * (fit(share, 2) - 1))
-      share = need.limit;
+    // bytes are on their way then, or as many where each of several has a slot for them alone.
+    if (isOpen && need.useful == mostCopyStages) {
+      int64_t alone = fit(need.limit, 2) - 1, each = fit(share, 2) - 1,
+              together = (need.limit + need.reserved) / (share + need.reserved) * each;
+      if (alone > together || (alone == together && each == 1))
+        share = need.limit;
+    }
   }
   if (!need.requested)
     share = std::min(share, need.openShare);

@@ -106,6 +106,8 @@ struct CopyNeed {
   int64_t limit = 0;                ///< bytes of a block
   std::optional<int64_t> requested; ///< by the source
   int64_t useful = 2;               ///< stages more than which hide no more latency
+  int64_t slotBytes = 0;            ///< of all that a trip copies
+  int64_t enough = INT64_MAX;       ///< bytes on their way more than which gain nothing
   bool chained = false;             ///< products may stay in flight, which takes a slot more
   std::optional<int64_t> trips;     ///< where they are known
   std::optional<int64_t> occupancy; ///< that the source asks for

@@ -215,6 +215,10 @@ private:
     if (loop.mostTrips)
       need.trips = loop.mostTrips;
     need.occupancy = schedule.occupancy;
+    for (const SharedTile *tile : tiles)
+      need.slotBytes += getSlots(*tile, 1);
+    if (gpu::isBoundByMemory(loop.productBits, need.slotBytes))
+      need.enough = gpu::getEnoughBytes(getBytesInFlight(getCard(*target.target)), getBlocks());
     need.threads = found.warps * limits.warpThreads;
     need.registers = limits.registersPerProcessor;
     need.reserved = limits.sharedReserved;

@@ -10,6 +10,7 @@
 #include "passes/TileGPU/SharedLifetimes.h"
 #include "passes/TileGPU/SharedPlan.h"
 #include "passes/TileGPU/StagedLoads.h"
+#include "target/LoadLatency.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -61,12 +62,19 @@ public:
     need.limit = limit;
     if (requested)
       need.requested = requested.getInt();
-    need.useful = countUsefulStages();
+    int64_t bits = countProductBits();
+    need.useful = countUsefulCopyStages(bits);
     need.chained = areProductsChained() && (requested || hasRoomForFlight(ring, need.useful + 1));
     if (auto trips = loop.getStaticTripCount())
       need.trips = int64_t(trips->getLimitedValue(limits::stages));
     if (auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName))
       need.occupancy = occupancy.getInt();
+    for (LocalAllocOp copy : copies) {
+      SharedLayout layout = getSharedLayout(copy.getType());
+      need.slotBytes += llvm::alignTo(layout.getBytes(), layout.getAlignment());
+    }
+    if (isBoundByMemory(bits, need.slotBytes))
+      need.enough = getEnoughBytes(getBytesInFlight(getCard(target)), need.occupancy.value_or(1));
     if (auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName))
       need.threads = warps.getInt() * target.limits.warpThreads;
     need.registers = target.limits.registersPerProcessor;
@@ -141,8 +149,8 @@ private:
            llvm::all_of(loop.getBody()->getOps<TmaFetchOp>(), readByProducts);
   }
 
-  /// Two, and as many more as the products of one trip are shorter than a copy takes.
-  int64_t countUsefulStages() {
+  /// Multiplications of a trip, times the bits of an operand's element.
+  int64_t countProductBits() {
     int64_t bits = 0;
     loop.getBody()->walk([&](Operation *op) {
       if (!isa<MmaOp, WgmmaOp, FmaDotOp>(op))
@@ -157,7 +165,7 @@ private:
       auto [shape, element] = shaped(op->getOperand(0).getType());
       bits += result.getNumElements() * shape.back() * getElementBits(element);
     });
-    return countUsefulCopyStages(bits);
+    return bits;
   }
 
   /// Blocks that share a multiprocessor where products run on wgmma and the source leaves their
