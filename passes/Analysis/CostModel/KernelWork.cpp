@@ -187,6 +187,7 @@ void Counter::addLoops(Region &region, int parent) {
       inside = numbers[&op] = int(work.loops.size());
       LoopWork &loop = work.loops.emplace_back();
       loop.parent = parent;
+      loop.inBranch = isa<scf::IfOp>(op.getParentOp());
       if (auto split = op.getAttrOfType<IntegerAttr>(splitName)) {
         int64_t perProcessor =
             limits.target ? gpu::getProgramsPerProcessor(&op, getCard(*limits.target)) : 1;

@@ -80,6 +80,7 @@ struct LoopWork {
   int64_t mostTrips = int64_t(1) << 40; ///< each time, by the contract
   int64_t split = 1;                    ///< programs that share the trips
   int64_t stages = 0;                   ///< that the loop asks for; 0: it does not
+  bool inBranch = false;                ///< which a condition of the program decides on
   /// Bytes of what each of the parts shows the others, where the parts of a split may be a cluster.
   int64_t stateBytes = 0;
   std::vector<DotWork> dots;

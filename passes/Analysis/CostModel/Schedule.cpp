@@ -239,7 +239,7 @@ static int64_t countTeams(const KernelWork &work, const Schedule &schedule,
   gpu::TeamNeed need;
   for (const LoopWork &loop : work.loops) {
     bool multiplies = !loop.dots.empty();
-    alike &= loop.split <= 1 && (!multiplies || loop.parent == 0);
+    alike &= loop.split <= 1 && (!multiplies || (loop.parent == 0 && !loop.inBranch));
     if (multiplies && llvm::all_of(loop.dots, [](const DotWork &dot) { return dot.wgmma; }))
       need.warpgroups = warpgroups;
     double products = 0;
