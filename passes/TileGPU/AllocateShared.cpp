@@ -446,9 +446,13 @@ struct AllocateShared : tile::impl::TileGPUAllocateSharedBase<AllocateShared> {
     while (std::min(placeAll(*requests), placeAll(*requests, /*persistentFirst=*/true)) > limit &&
            convertInRounds(*requests))
       ;
-    // First as if each block had its share alone, for the blocks that the kernel asks for.
+    // First as if each block had its share alone, for the blocks that the kernel asks for, or that
+    // its bytes admit: words apart save barriers, and are not worth a block.
     auto occupancy = kernel->getAttrOfType<IntegerAttr>(occupancyName);
+    auto warps = kernel->getAttrOfType<IntegerAttr>(numWarpsName);
     int64_t share = getSharedLimit(target.limits, occupancy ? occupancy.getInt() : 1);
+    if (!occupancy && warps)
+      share = std::min(share, getOpenShare(placeAll(*requests), warps.getInt(), target.limits));
     bool hasTeams = kernel->hasAttr(teamsName);
     int64_t total = hasTeams ? placeTeams(kernel, *requests, limit)
                              : placeBlock(getPointers(*requests), share, reservesWords(kernel));

@@ -4,6 +4,7 @@
 #include "passes/Analysis/BusyPrograms.h"
 #include "passes/Analysis/IndexEvaluation.h"
 #include "passes/TileGPU/IdleWarps.h"
+#include "passes/TileGPU/SharedPlan.h"
 
 #include "mlir/IR/Matchers.h"
 #include "llvm/Support/MathExtras.h"
@@ -200,6 +201,14 @@ int64_t chooseBlocksOfCopies(const BlockNeed &need, const GPULimits &limits) {
         need.fixedBytes <= getSharedLimit(limits, blocks))
       return blocks;
   return 1;
+}
+
+int64_t getOpenShare(int64_t least, int64_t warps, const GPULimits &limits) {
+  int64_t having = limits.sharedPerProcessor /
+                   (int64_t(llvm::alignTo(uint64_t(least), sharedLine)) + limits.sharedReserved);
+  int64_t blocks =
+      std::min({limits.blocksPerProcessor, mostWarpgroups * warpsOfOne / warps, having});
+  return blocks > 1 ? getSharedLimit(limits, blocks) : limits.sharedPerBlock();
 }
 
 int64_t countUsefulCopyStages(int64_t bits) {

@@ -97,6 +97,11 @@ struct BlockNeed {
 /// stages.
 int64_t chooseBlocks(const BlockNeed &need, const GPULimits &limits);
 
+/// Bytes of a block of so many warps that compute, where the source leaves open how many blocks
+/// share a multiprocessor: of as many as `least` bytes of each admit, where they hide each other's
+/// waits.
+int64_t getOpenShare(int64_t least, int64_t warps, const GPULimits &limits);
+
 /// Slots of a ring that threads fill themselves, more of which hide no more latency: two, and one
 /// for each time that a trip's products of `bits` (multiplications, times the bits of an operand's
 /// element) fit into a copy's latency. A loop asks for no more than `mostCopyStages`.

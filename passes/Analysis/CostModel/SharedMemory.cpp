@@ -550,7 +550,10 @@ private:
   void finish() {
     const int64_t limit = target.sharedBytes - page;
     // First as if each block had its share alone, as tile-gpu-allocate-shared does.
-    const int64_t share = schedule.occupancy ? std::min(getLimit(), limit) : limit;
+    const int64_t share = std::min(
+        schedule.occupancy ? getLimit()
+                           : gpu::getOpenShare(placeAll({}), found.warps, target.target->limits),
+        limit);
     int64_t total = placeBlock(share);
     if (total > share && share < limit)
       total = placeBlock(limit);
