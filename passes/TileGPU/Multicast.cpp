@@ -151,10 +151,10 @@ std::optional<TensorMapAttr> getHalfMap(TmaFetchOp fetch, TensorMapAttr map) {
   return std::nullopt;
 }
 
-/// Whether clusters of so many blocks share loads, on any target.
-bool isShareable(ArrayRef<int64_t> requested) {
+/// Whether clusters of so many blocks share loads, or the parts of a loop, on any target.
+bool isShareable(ArrayRef<int64_t> requested, bool isSplit = false) {
   int64_t blocks = requested.size() == 2 ? requested[0] * requested[1] : 0;
-  return blocks == 2 || blocks == 4;
+  return blocks == 2 || blocks == 4 || (isSplit && blocks == 8);
 }
 
 /// Why the kernel's blocks cannot work in pairs; empty if they can.
@@ -192,7 +192,7 @@ struct TileGPUMulticast : tile::impl::TileGPUMulticastBase<TileGPUMulticast> {
   static void multicast(KernelOp kernel, ArrayRef<int64_t> requested) {
     if (StringRef obstacle = getObstacle(kernel, requested); !obstacle.empty()) {
       // A number that no target has is a mistake; what depends on target and extents is not.
-      if (!kernel->hasAttr(splitPartsName) && !isShareable(requested))
+      if (!isShareable(requested, kernel->hasAttr(splitPartsName)))
         kernel.emitWarning() << "cluster(" << requested[0] << ", " << requested[1]
                              << ") is lowered to 1: " << obstacle << " [W0607]";
       else
