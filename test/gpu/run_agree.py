@@ -35,6 +35,7 @@ EXACT = {
     "order",
     "ranges",
     "scalars",
+    "unused",
     "views",
 }
 TOLERANCE = {"f16": 2e-3, "bf16": 1.6e-2, "f32": 2e-5}
