@@ -184,7 +184,8 @@ CostEstimate Estimator::run() {
   double perProcessor = share(std::floor(countProcessors())), rounds = share(slots);
   // A block alone does one after the other what its chain says; several fill each other's gaps, but
   // not all of them.
-  double tensor = perProcessor * program.tensor, arithmetic = perProcessor * program.arithmetic,
+  double tensor = perProcessor * program.tensor,
+         arithmetic = perProcessor * std::max(program.arithmetic, program.fetch),
          chain = rounds * program.chain - program.start; // that of the first is the launch's
   // While one team multiplies, the other one ends its program and begins the next.
   if (resources.teams > 1)

@@ -23,6 +23,7 @@ struct ProgramTime {
   double chain = 0;
   double turns = 0; ///< of the chain, loops whose tiles a producer brings: teams take turns in them
   double start = 0; ///< of the chain, before the first tile of a block that copies ahead is there
+  double fetch = 0; ///< of the code of its end, which a multiprocessor does not keep
   double fill = 0;  ///< of a launch: all blocks ask for their first tiles at once
 };
 
@@ -64,6 +65,7 @@ private:
   double getDotTime(const DotWork &dot, const LoopWork &loop) const;
   double getArithmeticTime(const LoopWork &loop) const;
   double getRepetition(const LoopWork &loop) const;
+  double getFetchTime(const LoopWork &loop) const;
   ProgramTime getProgramTime() const;
   int64_t countParts() const;
   /// That have something to do.

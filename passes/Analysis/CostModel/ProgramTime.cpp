@@ -42,9 +42,25 @@ constexpr double syncStart =
          ///< their registers before the first product, and store alone
 constexpr double syncTrip = 0.03;        ///< of a trip, whose first operands no product hides
 constexpr double portBytesPerClock = 64; ///< of a multiprocessor, from L2
+constexpr double keptSlots = 1024;       ///< of a thread's code that a multiprocessor keeps, 24 KB
+constexpr double fetchClocks = 6; ///< to fetch one more: GELU of 128 x 128 sums behind a product
+                                  ///< takes a team of four warps 12 us, eight warps 5 (H200)
 
 /// True for so few columns that the product takes no time beside what computes its operand.
 static bool isNarrow(const DotWork &dot) { return countColumns(dot) < 64; }
+
+/// What a multiprocessor takes to fetch the code of a long end of a program, which runs once and
+/// stands behind a loop: of so much code nothing is left when the next program ends.
+double Estimator::getFetchTime(const LoopWork &loop) const {
+  bool follows =
+      loop.parent < 0 && schedule.persistent &&
+      llvm::any_of(work.loops, [](const LoopWork &other) { return !other.dots.empty(); });
+  if (!follows)
+    return 0;
+  constexpr double warpThreads = 32;
+  double slots = (loop.slots + loop.special) / (warpThreads * double(resources.warps));
+  return std::max(0.0, slots - keptSlots) * fetchClocks / target.clock * 1e-3;
+}
 
 ProgramTime Estimator::getProgramTime() const {
   ProgramTime time;
@@ -92,6 +108,9 @@ ProgramTime Estimator::getProgramTime() const {
                    double(std::clamp<int64_t>(resources.warps, 1, schedulers));
     if (loop.dots.empty())
       alone *= getWaitForResults(schedulers);
+    double fetch = getFetchTime(loop);
+    time.fetch += fetch;
+    alone = std::max(alone, fetch);
     double computing =
         alternates ? std::max(tensor, alone) + 0.1 * std::min(tensor, alone) : tensor + alone;
     // A warpgroup computes its operand, part by part, and waits for its last product; for that of
