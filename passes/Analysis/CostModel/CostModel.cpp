@@ -47,7 +47,6 @@ constexpr double paddingPrice = 0.06;  ///< of the time, for each product of pad
 constexpr double pairLaunch = 0.4;     ///< microseconds more of a launch in clusters
 constexpr double pairRound = 0.1;      ///< of each program, whose slots several blocks release
 constexpr double pairWait = 1.03;      ///< of a program's chain: each block waits for the others
-constexpr double pairTeamsWait = 1.07; ///< the same of teams, at each turn
 constexpr double pairWaitForL2 = 0.05; ///< the same where L2 takes as long, else in proportion
 constexpr double squareRound = 1.7;    ///< of each program but the first: a block starts for it
 constexpr double roomySquares = 23.0 / 132; ///< for each multiprocessor: so many clusters of four
@@ -205,8 +204,7 @@ CostEstimate Estimator::run() {
   if (roomy)
     cache *= roomyShare;
   else if (!pairs.empty())
-    chain *= (resources.teams > 1 ? pairTeamsWait : pairWait) +
-             pairWaitForL2 * std::min(1.0, cache / std::max(chain, tensor));
+    chain *= pairWait + pairWaitForL2 * std::min(1.0, cache / std::max(chain, tensor));
   bool onTensorCores = llvm::any_of(work.loops, [](const LoopWork &loop) {
     return llvm::any_of(loop.dots, [](const DotWork &dot) { return dot.tensorCores; });
   });

@@ -305,14 +305,22 @@ template <typename Op> static double countBoxes(Op op, ViewOp root) {
 
 /// How many boxes of 64 rows a tile that is stored by TMA takes, as UseTma.cpp has it: all of a row
 /// are as wide as each other, 32 to 128 bytes; 0 where its rows have no such boxes.
-static double countStoredBoxes(RankedTensorType type) {
-  constexpr int64_t widest = 128, narrowest = 32, boxRows = 64;
+static int64_t getStoredWidth(RankedTensorType type) {
+  constexpr int64_t widest = 128, narrowest = 32;
   if (type.getRank() < 2)
     return 0;
   int64_t rowBytes = type.getShape().back() * gpu::getElementBits(type.getElementType()) / 8;
-  int64_t rows = llvm::product_of(type.getShape().drop_back());
   int64_t width = std::min(widest, rowBytes & -rowBytes);
-  return width < narrowest ? 0 : double(rowBytes / width * llvm::divideCeil(rows, boxRows));
+  return width < narrowest ? 0 : width;
+}
+
+static double countStoredBoxes(RankedTensorType type, int64_t width) {
+  constexpr int64_t boxRows = 64;
+  if (!width)
+    return 0;
+  int64_t rowBytes = type.getShape().back() * gpu::getElementBits(type.getElementType()) / 8;
+  int64_t rows = llvm::product_of(type.getShape().drop_back());
+  return double(rowBytes / width * llvm::divideCeil(rows, boxRows));
 }
 
 template <typename Op>
@@ -350,8 +358,10 @@ void Counter::addAccess(Op op, LoopWork &loop, double weight, IndexEvaluation &v
     each.boxes = std::ceil(boxes);
     each.boxShare = std::min(1.0, boxes);
     each.fetchedBytes = each.tileBytes * (boxes > 1 ? each.boxes / boxes : 1);
-    if (std::is_same_v<Op, StoreOp>)
-      each.storedBoxes = countStoredBoxes(type);
+    if (std::is_same_v<Op, StoreOp>) {
+      each.storedWidth = getStoredWidth(type);
+      each.storedBoxes = countStoredBoxes(type, each.storedWidth);
+    }
     // Elements past the end of a dimension are not moved.
     if (root && root.getResult() == op.getView())
       for (auto [d, size] : llvm::enumerate(op.getSizes()))

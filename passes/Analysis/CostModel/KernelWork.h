@@ -65,6 +65,7 @@ struct AccessWork {
   double fetchedBytes = 0; ///< of the boxes of one access by TMA
   double boxes = 1;        ///< of one access by TMA, along rows
   double boxShare = 1;     ///< of 128 bytes, those that a row of a box has
+  int64_t storedWidth = 0; ///< bytes of a row of a box that TMA stores; 0: threads store
   double storedBoxes = 0;  ///< of one store by TMA, each of 64 rows; 0: threads store
   double useful = 1;       ///< part of the tile that exists, on average
   unsigned axes = 0;       ///< bit i: the position depends on axis i of the grid

@@ -15,7 +15,7 @@ namespace tile::cost {
 constexpr double fillLatency = 1.0;       ///< microseconds from asking for a tile to having it
 constexpr double handOver = 0.10;         ///< of a stage from producer to consumers and back
 constexpr double handOverInFlight = 0.03; ///< the same under a product that is still in flight
-constexpr double turnTime = 0.15;         ///< of a program from one team of consumers to the next
+constexpr double turnTime = 0.05;         ///< of a program from one team of consumers to the next
 constexpr double handOverByTurns = 0.006; ///< the same where others multiply meanwhile
 constexpr double varying =
     0.03; ///< of the latency of a stage, that is waited for although others are on their way

@@ -14,7 +14,7 @@ namespace tile::cost {
 constexpr double sustained = 0.73;       ///< of the tensor cores' rate, under the power limit
 constexpr double sustainedVector = 0.68; ///< of the rate of f32 outside of tensor cores
 constexpr double crowding =
-    0.05; ///< more time where instructions of wgmma have 128 columns, not 256
+    0.03; ///< more time where instructions of wgmma have 128 columns, not 256
 constexpr double sharedLimit =
     1.25; ///< times of the tensor cores' at their full rate that shared memory may take: they are
           ///< slower than that, and it reaches nine tenths of its own
@@ -116,7 +116,8 @@ double Estimator::getDotTime(const DotWork &dot, const LoopWork &loop) const {
       double load = std::max(1.0, getSharedLoad(dot, columns, own) / sharedLimit);
       efficiency /= resources.warps > warpsOfGroup ? load : std::min(load, loneSharedLoad);
     }
-    if (double(dot.m * dot.n) * dot.usedColumns > 32 * double(resources.warps) * usualSums)
+    if (resources.teams == 1 && // another one multiplies while this one's trip ends
+        double(dot.m * dot.n) * dot.usedColumns > 32 * double(resources.warps) * usualSums)
       efficiency /= manySums;
   }
   double repetition = double(resources.warps) / double(distinct);
