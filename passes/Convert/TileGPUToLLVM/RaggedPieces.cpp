@@ -13,9 +13,10 @@
 //   pieces      |  lane l - 1  |    lane l    |  lane l + 1  |
 //   windows        |  of lane l   | of lane l + 1|
 //
-// What no window of its lanes holds whole, as the first and the last elements of a row, is stored in
-// pieces of 8, 4, 2 bytes and one, words one by one. A copy to shared memory takes parts of 8 or 4 bytes where rows allow them,
-// else it loads windows, at the tensor's edges elements, and stores whole words.
+// What no window of its lanes holds whole, as the first and the last elements of a row, is stored
+// in pieces of 8, 4, 2 bytes and one, words one by one. A copy to shared memory takes parts of 8 or
+// 4 bytes where rows allow them, else it loads windows, at the tensor's edges elements, and stores
+// whole words.
 //
 // Beside the one instruction that an aligned row takes all of this is most of a kernel's code and
 // of the time that it takes to compile, for a case that few launches meet. So the pieces of a line
