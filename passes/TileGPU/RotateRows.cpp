@@ -316,7 +316,8 @@ std::optional<RowRotation> tile::gpu::findRotation(KernelOp kernel) {
   if (!kernel->hasAttr(unevenName) || !findExtent(kernel))
     return std::nullopt;
   std::optional<RowAccess> anchor = findAnchor(kernel);
-  // Of elements of 32 bits a warp's neighbours are 128 bytes, which is as good.
+  // Of elements of 32 bits a warp's neighbours are 128 bytes, which is as good: going round took
+  // softmax to 0.89 of its speed, RMS norms to 0.95 and softmax's gradient to 1.15 on an H200.
   constexpr unsigned widest = 16;
   if (!anchor || getBits(*anchor) > widest)
     return std::nullopt;
