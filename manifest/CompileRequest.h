@@ -48,8 +48,10 @@ struct CompileRequest {
   std::vector<std::pair<std::string, std::string>> attributes;
   std::string config; ///< NAME=VALUE,... or the path of a result of `tilec tune`
   std::vector<std::pair<std::string, int64_t>> extents; ///< for which configurations are chosen
-  std::vector<std::string> argTexts;                    ///< of --arg, of a compilation
-  std::vector<Variant> asked;                           ///< variants
+  /// What divides extents of the calls that code is for; versions for others are left out.
+  std::vector<std::pair<std::string, int64_t>> divisors;
+  std::vector<std::string> argTexts; ///< of --arg, of a compilation
+  std::vector<Variant> asked;        ///< variants
   bool generic = true;
   std::vector<std::string> includes;
   bool debug = false; ///< keep `print` and `assert`
@@ -87,6 +89,7 @@ template <class Request, class Visitor> void visitFields(Request &request, Visit
   visit("attributes", request.attributes);
   visit("config", request.config);
   visit("shape", request.extents);
+  visit("divisors", request.divisors);
   visit("arguments", request.argTexts);
   visit("variants", request.asked);
   visit("generic", request.generic);

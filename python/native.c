@@ -563,15 +563,23 @@ static PyObject *launcherCall(PyObject *object, PyObject *args, PyObject *named)
 
 /* ---- What a call depends on, as bytes: a key of `tile.Function`'s tables ---- */
 
-enum { BY_SHAPE = 1, BY_VALUE = 2 }; /* extents count, too; numbers count with their values */
+/* Extents count, too; numbers count with their values; what divides rows' lengths counts. */
+enum { BY_SHAPE = 1, BY_VALUE = 2, BY_ROWS = 4 };
 typedef struct {
   PyTypeObject *type;
   int32_t deviceType, deviceId, dtype, rank;
+  int64_t rowDivisor;
 } KeyEntry;
+
+/* The power of two up to 32 that divides the length of rows, as _rowDivisor of _function.py. */
+static int64_t rowDivisor(int rank, int64_t length) {
+  int64_t divisor = rank < 2 ? 1 : length ? length & -length : 32;
+  return divisor < 32 ? divisor : 32;
+}
 
 /* Appends one argument to the key. 0 where its attributes must be asked. */
 static int appendToKey(char **end, PyObject *value, int flags) {
-  KeyEntry entry = {Py_TYPE(value), 0, 0, 0, 0};
+  KeyEntry entry = {Py_TYPE(value), 0, 0, 0, 0, 0};
   int64_t numbers[MAX_RANK] = {0};
   int count = 0;
   if (PyLong_CheckExact(value) || PyBool_Check(value) || PyFloat_CheckExact(value)) {
@@ -599,6 +607,8 @@ static int appendToKey(char **end, PyObject *value, int flags) {
       count = flags & BY_SHAPE ? t.rank : 0;
       for (int axis = 0; axis < count; ++axis)
         numbers[axis] = t.shape[axis];
+      if (flags & BY_ROWS)
+        entry.rowDivisor = rowDivisor(t.rank, t.rank ? t.shape[t.rank - 1] : 1);
     } else {
       PyObject *capsule = PyObject_GetAttr(value, nameArrayStruct);
       const ArrayStruct *array =
@@ -612,6 +622,9 @@ static int appendToKey(char **end, PyObject *value, int flags) {
         count = flags & BY_SHAPE ? array->rank : 0;
         for (int axis = 0; axis < count; ++axis)
           numbers[axis] = array->shape[axis];
+        if (flags & BY_ROWS)
+          entry.rowDivisor =
+              rowDivisor(array->rank, array->rank ? array->shape[array->rank - 1] : 1);
       }
       Py_XDECREF(capsule);
       if (!good)

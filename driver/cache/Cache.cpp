@@ -108,6 +108,8 @@ std::string describeFlags(const Options &options) {
   std::string shape, defines, attributes, items, variants, folders, warnings, flags;
   for (const auto &[name, extent] : options.extents)
     shape += name + "=" + std::to_string(extent) + ",";
+  for (const auto &[name, divisor] : options.divisors)
+    shape += name + "%" + std::to_string(divisor) + ",";
   for (const NameValue &define : options.defines)
     defines += define.first + "=" + define.second + ",";
   for (const NameValue &attribute : options.attributes)

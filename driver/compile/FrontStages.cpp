@@ -111,6 +111,8 @@ bool Compiler::elaborate() {
   request.attributes.assign(options.attributes.begin(), options.attributes.end());
   request.rate = makeConfigRater(options.target, options.card);
   request.extents = extents.empty() ? options.extents : extents;
+  request.divisors.insert(options.divisors.begin(), options.divisors.end());
+  request.keepsGeneric = options.command == Options::Command::Run;
   request.dtypes = dtypes;
   request.shapes = shapes;
   request.debug = options.debug;

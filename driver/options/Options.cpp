@@ -425,6 +425,10 @@ void OptionsParser::printSettings(const Options &options, raw_ostream &stream) c
         list(options.extents,
              [](const auto &each) { return each.first + "=" + std::to_string(each.second); }),
         {OPT_shape});
+  print("divisors",
+        list(options.divisors,
+             [](const auto &each) { return each.first + "=" + std::to_string(each.second); }),
+        {OPT_divisors});
   print("arguments", list(options.argItems, [](const ArgItem &each) { return each.text; }),
         {OPT_arg});
   print("variants", list(options.variants, [](const VariantRequest &each) { return each.name; }),

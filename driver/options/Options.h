@@ -89,6 +89,8 @@ struct Options {
       attributes; ///< --with: kernel attributes, before those of the source and of --config
   std::vector<std::pair<std::string, int64_t>>
       extents; ///< --shape of a compilation: what configurations are chosen for
+  std::vector<std::pair<std::string, int64_t>>
+      divisors; ///< --divisors: of extents of the calls that code is for
   std::vector<std::string> includes;
   bool debug = false; ///< keep `print` and `assert`
 

@@ -133,6 +133,10 @@ defm config : Value<"config",
 defm shape : Value<"shape",
     "Extents to choose configurations for, as in M=16,N=4096; tilec tune: to tune for, may be "
     "repeated; tilec run: those that only outputs have", "NAME=N,...", kernel_group, Compiling>;
+defm divisors : Value<"divisors",
+    "What divides extents of the calls that code is for, as in N=16,K=1: of a kernel's own "
+    "versions for aligned rows and for all the one that fits is made", "NAME=N,...", kernel_group,
+    Compiling>;
 def I : JoinedOrSeparate<["-"], "I">, MetaVarName<"DIR">, HelpText<"Search DIR for imports">,
     Group<kernel_group>, In<Reading>;
 

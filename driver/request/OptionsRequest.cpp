@@ -159,6 +159,9 @@ bool OptionsParser::takeWords(const Options &options) {
   for (const Arg *argument : arguments.filtered(OPT_shape))
     if (!isTune && !parseExtents("--shape", argument->getValue(), request.extents))
       return false;
+  for (const Arg *argument : arguments.filtered(OPT_divisors))
+    if (!parseExtents("--divisors", argument->getValue(), request.divisors))
+      return false;
   if (!isRun)
     request.argTexts = arguments.getAllArgValues(OPT_arg);
   request.generic = !arguments.hasArg(OPT_no_generic);
@@ -240,6 +243,7 @@ void OptionsParser::copyRequest(Options &options) const {
   options.attributes = request.attributes;
   options.config = request.config;
   options.extents = request.extents;
+  options.divisors = request.divisors;
   options.generic = request.generic;
   options.includes = request.includes;
   options.debug = request.debug;
@@ -276,6 +280,7 @@ runtime::CompileRequest makeRequest(const Options &options) {
   request.attributes = options.attributes;
   request.config = options.config;
   request.extents = options.extents;
+  request.divisors = options.divisors;
   for (const ArgItem &item : options.argItems)
     request.argTexts.push_back(item.text);
   for (const VariantRequest &variant : options.variants) {

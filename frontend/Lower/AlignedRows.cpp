@@ -1,18 +1,20 @@
-// The divisors that rows of products' operands lack.
+// The divisors that rows lack: those of products' operands, else those of all tiles.
 //
 //   dot(a[m, k], b[k, n], acc) of f16     strides of a: K, 1     wanted: K % 8 == 0
 //                                         strides of b: N, 1             N % 8 == 0
+//   y[m, n] = exp(x[m, n]) of f16         strides of x, y: N, 1  wanted: N % 8 == 0
 //
-// Asked of the IR as it is emitted, before any pass: whether TMA takes an operand in the end, the
-// passes decide. What they could never take (memory that is written, a mask, rows shorter than 16
-// bytes, a stride that has no name) asks for no divisor, since a version for it would be compiled
-// for nothing.
+// Asked of the IR as it is emitted, before any pass: whether TMA takes an operand in the end, or
+// vectors move a tile, the passes decide. What they could never take (for TMA memory that is
+// written and a mask; rows shorter than 16 bytes, a stride that has no name, tiles that begin
+// anywhere in a row) asks for no divisor, since a version for it would be compiled for nothing.
 #include "frontend/Lower/AlignedRows.h"
 #include "dialect/AttributeNames.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 #include <numeric>
 
@@ -26,23 +28,25 @@ namespace {
 
 class RowDivisors {
 public:
-  RowDivisors(KernelOp kernel, const std::map<std::string, int64_t> &extents, bool choosesTiles)
-      : kernel(kernel), extents(extents), choosesTiles(choosesTiles) {}
+  RowDivisors(KernelOp kernel, const RowRequest &request) : kernel(kernel), request(request) {}
 
   std::vector<ArgItem> run();
 
 private:
   bool isOver(DotOp dot);
+  bool isLikely(DimOp dim, int64_t divisor);
   std::optional<int64_t> getExpected(Value bound);
   void collectLoads(Value operand);
   bool isFetchable(LoadOp load);
-  int64_t getDivisor(Value stride);
+  int64_t getDivisor(Value value);
   bool askFor(Value stride, int64_t wanted);
-  void ask(LoadOp load);
+  bool ask(ViewOp view, int64_t wanted);
+  template <typename Access> void askForTile(Access access);
+  void askForProducts();
 
   KernelOp kernel;
-  const std::map<std::string, int64_t> &extents;
-  bool choosesTiles;
+  const RowRequest &request;
+  bool hasProducts = false, asksForTiles = false;
   llvm::SetVector<LoadOp> loads;
   llvm::SmallDenseSet<Value> seen;
   /// By name, in the order in which they are found.
@@ -70,8 +74,8 @@ std::optional<int64_t> RowDivisors::getExpected(Value bound) {
   auto dim = bound.getDefiningOp<DimOp>();
   if (!dim)
     return std::nullopt;
-  auto found = extents.find(dim.getDim().getName().str());
-  return found == extents.end() ? dim.getDim().getOpt() : found->second;
+  auto found = request.extents.find(dim.getDim().getName().str());
+  return found == request.extents.end() ? dim.getDim().getOpt() : found->second;
 }
 
 /// Whether the product's loop is expected to end before a ring of slots has been filled again.
@@ -82,11 +86,25 @@ std::optional<int64_t> RowDivisors::getExpected(Value bound) {
 bool RowDivisors::isOver(DotOp dot) {
   constexpr int64_t slots = 4;
   auto loop = dot->getParentOfType<scf::ForOp>();
-  if (choosesTiles || !loop || loop->getParentOfType<LoopLikeOpInterface>() || isLong(dot))
+  if (!request.fetches || request.choosesTiles || !loop ||
+      loop->getParentOfType<LoopLikeOpInterface>() || isLong(dot))
     return false;
   std::optional<int64_t> from = getExpected(loop.getLowerBound()),
                          to = getExpected(loop.getUpperBound()), step = getExpected(loop.getStep());
   return from && to && step && *step > 0 && llvm::divideCeil(*to - *from, *step) <= slots;
+}
+
+/// Whether tiles may ask for it: only where the calls, or else the extents that the kernel is
+/// compiled for, have it. A further version takes half as long again to compile, and few kernels
+/// gain as much by it as products do.
+bool RowDivisors::isLikely(DimOp dim, int64_t divisor) {
+  if (!asksForTiles)
+    return true;
+  std::string name = dim.getDim().getName().str();
+  auto given = request.divisors.find(name), extent = request.extents.find(name);
+  if (given != request.divisors.end())
+    return given->second % divisor == 0;
+  return extent != request.extents.end() && extent->second % divisor == 0;
 }
 
 /// The loads that an operand is computed from.
@@ -102,8 +120,8 @@ void RowDivisors::collectLoads(Value operand) {
 }
 
 /// Of an element in memory.
-static int64_t getBits(LoadOp load) {
-  Type type = load.getView().getType().getElementType();
+static int64_t getBits(ViewType view) {
+  Type type = view.getElementType();
   return type.isInteger(1) ? 8 : type.getIntOrFloatBitWidth();
 }
 
@@ -121,21 +139,27 @@ static ViewOp findView(Value view) {
   return {};
 }
 
-/// Elements that the load reads of a row, where it reads the tensor as it is declared; of another
-/// view no fewer.
-static int64_t getRowLength(LoadOp load, ViewOp view) {
-  if (load.getView() == view.getResult())
-    for (auto [stride, size] : llvm::zip(view.getStrides(), load.getSizes()))
+/// Elements that the access reaches of a row, where it reaches the tensor as it is declared; of
+/// another view no fewer.
+template <typename Access> static int64_t getRowLength(Access access, ViewOp view) {
+  if (access.getView() == view.getResult())
+    for (auto [stride, size] : llvm::zip(view.getStrides(), access.getSizes()))
       if (matchPattern(stride, m_One()))
         return size;
-  return *llvm::max_element(load.getTileShape());
+  SmallVector<int64_t> shape = access.getTileShape();
+  return shape.empty() ? 1 : *llvm::max_element(shape);
+}
+
+static int64_t getElements(Type type) {
+  auto tile = dyn_cast<RankedTensorType>(type);
+  return tile ? tile.getNumElements() : 1;
 }
 
 bool RowDivisors::isFetchable(LoadOp load) {
   ViewOp view = findView(load.getView());
   auto tile = dyn_cast<RankedTensorType>(load.getType());
   if (!view || load.getMask() || !tile || tile.getRank() < 2 || kernel->hasAttr(mayAliasName) ||
-      getRowLength(load, view) * getBits(load) < granuleBits)
+      getRowLength(load, view) * getBits(load.getView().getType()) < granuleBits)
     return false;
   auto param = dyn_cast<BlockArgument>(view.getBase());
   return param && kernel.getParam(param.getArgNumber()).getAccess() == Access::In &&
@@ -143,20 +167,31 @@ bool RowDivisors::isFetchable(LoadOp load) {
                       [](Value stride) { return matchPattern(stride, m_One()); });
 }
 
-/// What is known to divide a stride, with the divisors that have been asked for.
-int64_t RowDivisors::getDivisor(Value stride) {
+/// What is known to divide a number, with the divisors that have been asked for: of strides and of
+/// the positions where tiles begin.
+int64_t RowDivisors::getDivisor(Value value) {
   APInt constant;
-  if (matchPattern(stride, m_ConstantInt(&constant)))
-    return constant.getSExtValue();
-  if (auto dim = stride.getDefiningOp<DimOp>()) {
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return std::abs(constant.getSExtValue());
+  if (auto loop = dyn_cast_or_null<scf::ForOp>(value.getParentBlock()->getParentOp());
+      loop && value == loop.getInductionVar())
+    return std::gcd(getDivisor(loop.getLowerBound()), getDivisor(loop.getStep()));
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return 1;
+  if (auto dim = dyn_cast<DimOp>(op)) {
     auto asked = divisors.find(dim.getDim().getName());
     return std::lcm(dim.getDim().getMultipleOf(), asked == divisors.end() ? 1 : asked->second);
   }
-  if (auto product = stride.getDefiningOp<arith::MulIOp>()) {
+  if (isa<arith::MulIOp>(op)) {
     // Only powers of two up to the granule count.
-    int64_t left = getDivisor(product.getLhs()), right = getDivisor(product.getRhs());
+    int64_t left = getDivisor(op->getOperand(0)), right = getDivisor(op->getOperand(1));
     return std::gcd(left, granuleBits) * std::gcd(right, granuleBits);
   }
+  if (isa<arith::IndexCastOp, arith::ExtSIOp>(op))
+    return getDivisor(op->getOperand(0));
+  if (isa<arith::AddIOp, arith::SubIOp, arith::MinSIOp, arith::MaxSIOp>(op))
+    return std::gcd(getDivisor(op->getOperand(0)), getDivisor(op->getOperand(1)));
   return 1;
 }
 
@@ -166,7 +201,7 @@ bool RowDivisors::askFor(Value stride, int64_t wanted) {
   if (auto dim = stride.getDefiningOp<DimOp>()) {
     // A name with a dot is a stride that the source does not name.
     StringRef name = dim.getDim().getName();
-    if (name.contains('.') || dim.getDim().getMax() < wanted)
+    if (name.contains('.') || dim.getDim().getMax() < wanted || !isLikely(dim, wanted))
       return false;
     int64_t &divisor = divisors.insert({name, 1}).first->second;
     divisor = std::lcm(divisor, wanted);
@@ -177,23 +212,50 @@ bool RowDivisors::askFor(Value stride, int64_t wanted) {
   return false;
 }
 
-/// Leaves `divisors` as they were where a stride has no name.
-void RowDivisors::ask(LoadOp load) {
-  ViewOp view = findView(load.getView());
-  int64_t wanted = granuleBits / getBits(load);
+/// Leaves `divisors` as they were, and is false, where a stride has no name.
+bool RowDivisors::ask(ViewOp view, int64_t wanted) {
   llvm::MapVector<StringRef, int64_t> before = divisors;
   for (Value stride : llvm::reverse(view.getStrides())) {
     if (matchPattern(stride, m_One()) || getDivisor(stride) % wanted == 0)
       continue;
     if (!askFor(stride, wanted)) {
       divisors = std::move(before);
-      return;
+      return false;
     }
   }
+  return true;
 }
 
-std::vector<ArgItem> RowDivisors::run() {
-  // Without a fetch in a loop nothing would overlap, and a kernel gets none.
+/// Asks for what lets vectors of 16 bytes move the access's tile, if that is all that it lacks.
+template <typename Access> void RowDivisors::askForTile(Access access) {
+  ViewOp view = findView(access.getView());
+  int64_t bits = getBits(access.getView().getType());
+  int64_t length = view ? getRowLength(access, view) : 1;
+  // One row decides at run time, once for the tile: a version gains less, and where a further one
+  // has to be compiled, or products take most of the time, it is not worth that.
+  bool isRow = getElements(access.getTileType()) <= length;
+  if (length * bits < granuleBits || (isRow && (hasProducts || request.divisors.empty())))
+    return;
+  llvm::MapVector<StringRef, int64_t> before = divisors;
+  bool isGranted = ask(view, granuleBits / bits);
+  // Where a tile begins in its row counts as well, and may be a multiple of what is asked for.
+  if (isGranted && access.getView() == view.getResult()) {
+    unsigned next = 0;
+    isGranted = false;
+    for (auto [stride, size, step] :
+         llvm::zip(view.getStrides(), access.getSizes(), access.getSteps())) {
+      Value start = size == -2 ? Value() : access.getStarts()[next];
+      next += size != -2;
+      if (matchPattern(stride, m_One()) && size > 0 && step == 1)
+        isGranted = getDivisor(start) * bits % granuleBits == 0;
+    }
+  }
+  if (!isGranted)
+    divisors = std::move(before);
+}
+
+/// Without a fetch in a loop nothing would overlap, and a kernel gets none.
+void RowDivisors::askForProducts() {
   kernel.getBody().walk([&](DotOp dot) {
     if (isOver(dot))
       return;
@@ -203,7 +265,31 @@ std::vector<ArgItem> RowDivisors::run() {
   loads.remove_if(
       [&](LoadOp load) { return !load->getParentOfType<scf::ForOp>() || !isFetchable(load); });
   for (LoadOp load : loads)
-    ask(load);
+    ask(findView(load.getView()), granuleBits / getBits(load.getView().getType()));
+}
+
+std::vector<ArgItem> RowDivisors::run() {
+  // Without TMA rows decide less, and a further version has to be compiled.
+  if (request.fetches || !request.divisors.empty())
+    askForProducts();
+  // All operands or none: mixed ones wait for the slower half.
+  bool isRefused = llvm::any_of(divisors, [&](const auto &each) {
+    auto given = request.divisors.find(each.first.str());
+    return given != request.divisors.end() && given->second % each.second != 0;
+  });
+  if (isRefused)
+    return {};
+  bool isShort = false;
+  kernel.getBody().walk([&](DotOp dot) {
+    hasProducts = true;
+    isShort |= isOver(dot); // a version for aligned rows would fetch its operands
+  });
+  asksForTiles = true;
+  if (!isShort && (!hasProducts || !request.divisors.empty()))
+    kernel.getBody().walk([&](Operation *op) {
+      llvm::TypeSwitch<Operation *>(op).Case<LoadOp, StoreOp, GatherOp, ScatterOp, AtomicOp>(
+          [&](auto access) { askForTile(access); });
+    });
   std::vector<ArgItem> items;
   for (const auto &[name, divisor] : divisors) {
     ArgItem item;
@@ -216,8 +302,6 @@ std::vector<ArgItem> RowDivisors::run() {
   return items;
 }
 
-std::vector<ArgItem> tile::findRowDivisors(KernelOp kernel,
-                                           const std::map<std::string, int64_t> &extents,
-                                           bool choosesTiles) {
-  return RowDivisors(kernel, extents, choosesTiles).run();
+std::vector<ArgItem> tile::findRowDivisors(KernelOp kernel, const RowRequest &request) {
+  return RowDivisors(kernel, request).run();
 }

@@ -7,9 +7,9 @@
 //                    one for `specialize`      and a launch tries them in this order
 //                    the generic one
 //
-// Order of checks: names of the call (-D, --with, --shape), functions, kernels one after the other,
-// unused names. Each kernel is emitted into the module of the result; after an error anywhere the
-// module is dropped as a whole, so that no kernel of it is ever lowered.
+// Order of checks: names of the call (-D, --with, --shape, --divisors), functions, kernels one
+// after the other, unused names. Each kernel is emitted into the module of the result; after an
+// error anywhere the module is dropped as a whole, so that no kernel of it is ever lowered.
 #include "frontend/Lower/Elaborate.h"
 #include "frontend/Ast/Walk.h"
 #include "frontend/Check/BodyChecker.h"
@@ -306,27 +306,42 @@ bool KernelVersions::addVersion(const ElaborateOptions &options, const Instance 
   return true;
 }
 
-/// Where the target's products want operands that TMA fetches, and only a divisor of their rows is
-/// missing, adds the version for launches whose rows have it, as `specialize` would. Not where the
-/// source or the call name variants themselves: whoever does decides on all of them.
+/// Where only a divisor of rows is missing for vectors to move tiles, or for TMA to fetch operands
+/// of products, adds the version for launches whose rows have it, as `specialize` would. Not where
+/// the source or the call name variants themselves: whoever does decides on all of them.
 bool KernelVersions::addAligned(const ElaborateOptions &options, const Instance &instance,
                                 const Variant &plain) {
   const GPUTarget *target = findGPUTarget(options.target);
-  if (!target || !target->hasAll({Feature::Tma, Feature::Wgmma, Feature::SetMaxRegisters}) ||
-      !options.variants.empty() || options.probes || options.checksAll || generic.empty())
+  if (!target || !options.variants.empty() || options.probes || options.checksAll ||
+      generic.empty())
     return true;
   auto version = SymbolTable::lookupSymbolIn(result.module->getOperation(), generic.back().symbol);
   if (!version)
     return true;
+  RowRequest request;
+  request.extents.insert(options.extents.begin(), options.extents.end());
+  request.divisors = options.divisors;
+  request.choosesTiles = kernel.clause<ast::TuneClause>() != nullptr;
+  request.fetches = target->hasAll({Feature::Tma, Feature::Wgmma, Feature::SetMaxRegisters});
   Variant aligned = plain;
-  aligned.items = findRowDivisors(cast<KernelOp>(version),
-                                  std::map(options.extents.begin(), options.extents.end()),
-                                  kernel.clause<ast::TuneClause>() != nullptr);
+  aligned.items = findRowDivisors(cast<KernelOp>(version), request);
   if (aligned.items.empty())
     return true;
   for (const ArgItem &item : aligned.items)
     aligned.name += (aligned.name.empty() ? "" : ",") + item.text;
-  return addVersion(options, instance, aligned, specialized);
+  // Where all calls have these divisors, the generic version would never run.
+  bool isKnown = !options.keepsGeneric && llvm::all_of(aligned.items, [&](const ArgItem &item) {
+    return options.divisors.count(item.name);
+  });
+  size_t before = specialized.size();
+  if (!addVersion(options, instance, aligned, specialized))
+    return false;
+  if (isKnown && specialized.size() > before) {
+    version->erase();
+    symbols.erase(generic.back().symbol);
+    generic.pop_back();
+  }
+  return true;
 }
 
 /// Generic versions and those of `specialize`, for each tuned configuration.
@@ -494,14 +509,16 @@ static bool isStride(StringRef name, const ast::KernelDecl &kernel) {
   });
 }
 
-/// Every name of --shape and --random must be one of some chosen kernel.
+/// Every name of --shape, --divisors and --random must be one of some chosen kernel.
 static void checkExtents(const std::vector<const ast::KernelDecl *> &kernels,
                          const ElaborateOptions &options, tile::DiagnosticEngine &diagnostics) {
   std::vector<std::string> known;
   for (const ast::KernelDecl *kernel : kernels)
     for (std::string &name : itemNames(*kernel))
       known.push_back(std::move(name));
-  for (const auto &[name, extent] : options.extents) {
+  std::vector<std::pair<std::string, int64_t>> given = options.extents;
+  given.insert(given.end(), options.divisors.begin(), options.divisors.end());
+  for (const auto &[name, extent] : given) {
     if (llvm::is_contained(known, name) ||
         llvm::any_of(kernels, [&, &name = name](const ast::KernelDecl *kernel) {
           return isStride(name, *kernel);

@@ -65,6 +65,10 @@ struct ElaborateOptions : SemaOptions {
   /// contract.
   RateConfigs rate;
   std::vector<std::pair<std::string, int64_t>> extents;
+  /// What divides extents of all calls, by name: of a kernel's version for aligned rows and its
+  /// generic one, the one that fits is made.
+  std::map<std::string, int64_t> divisors;
+  bool keepsGeneric = false; ///< the generic version is made in any case: arguments are read by it
 };
 
 struct Elaborated {

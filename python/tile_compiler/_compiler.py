@@ -116,11 +116,13 @@ def compile(
     constants=(),
     attributes=(),
     extents=(),
+    divisors=(),
     includes=(),
     config=None,
 ):
     """What tilec makes of a source text or of a file, (bytes, diagnostics), by tile_compile.h: kept
-    on disk, made by one process of many. Constants, attributes and extents are NAME=VALUE.
+    on disk, made by one process of many. Constants, attributes, extents and divisors are
+    NAME=VALUE.
     """
     library, assembler = _library.get(), _assembler()
     encode = lambda text: None if text is None else os.fsencode(text)  # noqa: E731
@@ -135,6 +137,7 @@ def compile(
         constants=_list(constants),
         attributes=_list(attributes),
         extents=_list(extents),
+        divisors=_list(divisors),
         includes=_list(includes),
         config=encode(config),
         output=output,

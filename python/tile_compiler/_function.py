@@ -7,6 +7,7 @@ import threading
 import weakref
 
 from . import _cache, _compiler, _device, _library, _outputs
+from . import _dtypes
 from ._arguments import flatten
 from ._launch import load
 from ._library import Error
@@ -15,10 +16,11 @@ from ._source import Source, spell
 from ._tensors import asTensor
 
 _SHAPES = (None, "opt", "class", "exact")
+_BITS = {name: bits for name, bits, *_ in _dtypes.ROWS}
 _NUMBERS = frozenset((int, float, bool))
 # Of native.c: what a call depends on as bytes, in a quarter of the time of attributes.
 _keyOf = getattr(_library.native, "keyOf", lambda values, flags: None)
-_BY_SHAPE, _BY_VALUE = 1, 2
+_BY_SHAPE, _BY_VALUE, _BY_ROWS = 1, 2, 4
 _numpyArray = None  # NumPy's type of arrays, once there is one
 
 
@@ -39,6 +41,14 @@ def compile(source, *, kernel=None, include=(), config=None, shapes=None, consta
         shapes = "class" if config is None and text.isTuned else "opt"
     program = Program(text, kernel, None if shapes == "opt" else shapes)
     return program[program.keys()[0]] if kernel or len(program.keys()) == 1 else program
+
+
+def _rowDivisor(shape):
+    """The power of two up to 32 that divides the length of a tensor's rows: vectors of 16 bytes and
+    TMA ask for no more. 1 where no row follows another.
+    """
+    length = shape[-1] if len(shape) > 1 else 1
+    return min(length & -length, 32) if length else 32
 
 
 def _path(config):
@@ -175,7 +185,18 @@ class Function:
             for i, param in enumerate(self._params)
             if self._isTensor[i]
         }
-        self._keyFlags = _BY_SHAPE if shapes or any(self._axes.values()) else 0
+        # Names of rows' lengths, and what has to divide them so that a vector of 16 bytes moves
+        # elements of every tensor with such rows.
+        self._rows = {}
+        for record in records:
+            known = {dim["name"] for dim in record["dims"]}
+            for param in record["params"]:
+                name = param["dims"][-1] if len(param.get("dims", ())) > 1 else None
+                if isinstance(name, str) and name in known and not param.get("strides"):
+                    self._rows[name] = max(self._rows.get(name, 1), 128 // _BITS[param["dtype"]])
+        self._keyFlags = (
+            _BY_SHAPE if shapes or any(self._axes.values()) else _BY_ROWS if self._rows else 0
+        )
         self._varying = [
             name
             for name in first["constants"]
@@ -222,7 +243,8 @@ class Function:
         where extents choose an instance. None where attributes do not tell. For what keyOf of
         native.c does not know.
         """
-        rank = "shape" if self._keyFlags else "ndim"
+        rank = "shape" if self._keyFlags & _BY_SHAPE else "ndim"
+        hasRows = self._keyFlags & _BY_ROWS
         try:
             key = tuple(
                 [
@@ -238,6 +260,10 @@ class Function:
                     for value in values
                 ]
             )
+            if hasRows:
+                key += tuple(
+                    [_rowDivisor(value.shape) for value in values if type(value) not in _NUMBERS]
+                )
             hash(key)
         except (AttributeError, TypeError):
             return None
@@ -325,6 +351,7 @@ class Function:
                         if self._shapes
                         else tuple(shape[axis] for axis in self._axes[i] if axis < len(shape))
                     ),
+                    _rowDivisor(shape) if self._rows else None,
                 )
             )
         try:
@@ -431,7 +458,13 @@ class Function:
     def _compile(self, places, place=None):
         """The kernel for arguments, on the device at `place` or where the first tensor lies."""
         place, target, chosen, extents = self._describe(places, None, place)
-        shape = {}
+        shape, divisors = {}, {}
+        if target != "cpu":
+            divisors = {
+                name: divisor if extents[name] % divisor == 0 else 1
+                for name, divisor in self._rows.items()
+                if name in extents
+            }
         if self._shapes and target != "cpu":
             size = (lambda n: 1 << max(n - 1, 0).bit_length()) if self._shapes == "class" else int
             dims = {dim["name"]: dim for dim in self._records[0]["dims"]}
@@ -439,12 +472,12 @@ class Function:
                 name: min(size(extent), dims[name].get("max", 1 << 62))
                 for name, extent in extents.items()
             }
-        key = (target, *chosen.items(), *shape.items())
+        key = (target, *chosen.items(), *shape.items(), *divisors.items())
         if key in self._loaded:
             _cache.count("memory")
         else:
             self._loaded[key] = load(
-                self._source.build(target, self.name, chosen, shape), device=place[0]
+                self._source.build(target, self.name, chosen, shape, divisors), device=place[0]
             )[self.name]
         return self._loaded[key]
 

@@ -63,6 +63,7 @@ class CompileRequest(ctypes.Structure):
         ("constants", ctypes.POINTER(_text)),
         ("attributes", ctypes.POINTER(_text)),
         ("extents", ctypes.POINTER(_text)),
+        ("divisors", ctypes.POINTER(_text)),
         ("includes", ctypes.POINTER(_text)),
         ("config", _text),
         ("output", ctypes.c_int32),

@@ -119,7 +119,15 @@ class Source:
         self.declared = frozenset(name for record in records for name in record["constants"])
         return records
 
-    def build(self, target, kernel, chosen=None, extents=None, output=_compiler.OUTPUT_PACKAGE):
+    def build(
+        self,
+        target,
+        kernel,
+        chosen=None,
+        extents=None,
+        divisors=None,
+        output=_compiler.OUTPUT_PACKAGE,
+    ):
         """The bytes that tilec makes: a package, or the interface. Warnings are passed on once."""
         constants, attributes = self.settings(**(chosen or {}))
         payload, said = _compiler.compile(
@@ -131,6 +139,7 @@ class Source:
             constants,
             attributes,
             [f"{name}={n}" for name, n in (extents or {}).items()],
+            [f"{name}={n}" for name, n in (divisors or {}).items()],
             self.include,
             self.config,
         )

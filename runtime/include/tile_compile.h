@@ -42,6 +42,8 @@ typedef struct tile_compile_request {
   const char *const *constants;  /* "BLOCK=1024", "T=f16" */
   const char *const *attributes; /* "warps=8" */
   const char *const *extents;    /* "M=4096": the shape for which configurations are chosen */
+  const char *const *divisors;   /* "N=16": what divides extents of all calls; one version of a
+                                    kernel is compiled where they decide, not those for others */
   const char *const *includes;   /* folders to search for imports */
   const char *config;            /* a result of tilec tune, or "BM=64,BN=128" */
   int32_t output;                /* a tile_output */

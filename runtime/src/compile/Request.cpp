@@ -171,18 +171,18 @@ static Error readPairs(const char *const *given, const char *what,
   return {};
 }
 
-static Error readExtents(const char *const *given,
+static Error readExtents(const char *const *given, const char *what,
                          std::vector<std::pair<std::string, int64_t>> &extents) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  if (Error error = readPairs(given, "extents", pairs))
+  if (Error error = readPairs(given, what, pairs))
     return error;
   for (const auto &[name, text] : pairs) {
     char *end = nullptr;
     errno = 0;
     long long extent = std::strtoll(text.c_str(), &end, 10);
     if (text.empty() || *end || errno || extent < 0)
-      return Error(TILE_ERROR_CALL, "an element of extents is '" + name + "=" + text +
-                                        "', expected NAME=NUMBER, as in M=4096");
+      return Error(TILE_ERROR_CALL, std::string("an element of ") + what + " is '" + name + "=" +
+                                        text + "', expected NAME=NUMBER, as in M=4096");
     extents.emplace_back(name, extent);
   }
   return {};
@@ -223,7 +223,9 @@ Error CompileCall::read(const tile_compile_request *given, CompileCall &call) {
     return error;
   if (Error error = readPairs(given->attributes, "attributes", request.attributes))
     return error;
-  if (Error error = readExtents(given->extents, request.extents))
+  if (Error error = readExtents(given->extents, "extents", request.extents))
+    return error;
+  if (Error error = readExtents(given->divisors, "divisors", request.divisors))
     return error;
   for (const char *const *one = given->includes; one && *one; ++one)
     request.includes.push_back(makeAbsolute(*one));
