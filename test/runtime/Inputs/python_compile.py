@@ -13,6 +13,7 @@ import warnings
 import numpy
 import python_module as stand
 import tile_compiler as tile
+from tile_compiler import _function
 
 FOLDER, ROOT = sys.argv[1:]
 del sys.argv[1:]
@@ -179,7 +180,7 @@ class Compile(unittest.TestCase):
 
         def extents(function):
             found = {}
-            function._source.build = lambda target, kernel, chosen, shape: found.update(shape)
+            function._source.build = lambda target, kernel, chosen, shape, rows: found.update(shape)
             function._describe = lambda *_: (("cuda", 0), "sm_90a", {}, {"M": 3, "N": 600})
             with self.assertRaises(Exception):  # nothing was built
                 function._compile({})
@@ -192,6 +193,41 @@ class Compile(unittest.TestCase):
         opt = tile.compile(TUNED, shapes="opt")
         self.assertEqual(extents(pickle.loads(pickle.dumps(opt))), {})
         self.assertEqual(extents(tile.compile(TUNED.replace("tune", "// tune"))), {})
+
+    def testRowsOfCalls(self):
+        """Code for a GPU is for rows that vectors of 16 bytes fit, or for any, as the call's do."""
+
+        def divisors(source, target="sm_90a", **extents):
+            function, found = tile.compile(source), {}
+            function._source.build = lambda target, kernel, chosen, shape, rows: found.update(rows)
+            function._describe = lambda *_: (("cuda", 0), target, {}, extents)
+            with self.assertRaises(Exception):  # nothing was built
+                function._compile({})
+            return found
+
+        # The name of a tensor's rows, by what its narrowest dtype asks for; of vectors none.
+        self.assertEqual(divisors(SCALE, M=3, N=600), {"N": 8})
+        self.assertEqual(divisors(SCALE, M=3, N=604), {"N": 1})
+        self.assertEqual(divisors(SCALE, M=3, N=0), {"N": 8})
+        self.assertEqual(divisors(SCALE.replace("f16, ", ""), M=3, N=604), {"N": 4})
+        self.assertEqual(divisors(SCALE, "cpu", M=3, N=600), {})
+        strided = SCALE.replace("T[M, N]", "T[M, N; S, 1]")
+        self.assertEqual(divisors(strided, M=3, N=600), {})
+
+        # Calls of other rows are other kernels, in all keys; of other columns the same.
+        scale = tile.compile(SCALE)
+        scale(numpy.ones((3, 4), "f2"), 2.0)  # from now on _quickKey knows NumPy's type
+        for key in (lambda values: _function._keyOf(values, scale._keyFlags), scale._quickKey):
+            of = lambda *shape: key((numpy.zeros(shape, "f2"), 2.0))  # noqa: E731
+            self.assertEqual(of(3, 600), of(5, 8))
+            self.assertEqual(of(3, 601), of(5, 7))
+            self.assertNotEqual(of(3, 600), of(3, 604))
+            self.assertNotEqual(of(3, 600), of(3, 601))
+            self.assertEqual(of(3, 0), of(3, 64))
+            self.assertEqual(of(600), of(601))
+        x = numpy.zeros((3, 600), "f2")
+        self.assertEqual(scale._keyOf({0: x}), scale._keyOf({0: x[:2]}))
+        self.assertNotEqual(scale._keyOf({0: x}), scale._keyOf({0: x[:, :599]}))
 
     def testWrongCalls(self):
         scale = tile.compile(SCALE)

@@ -24,6 +24,7 @@ TEST(CacheKey, HoldsEveryOptionThatChangesTheProduct) {
       [](Options &o) { o.config = "B=1"; },
       [](Options &o) { o.extents = {{"N", 4}}; },
       [](Options &o) { o.extents = {{"M", 4}}; },
+      [](Options &o) { o.divisors = {{"M", 4}}; },
       [](Options &o) { o.defines = {{"B", "1"}}; },
       [](Options &o) { o.attributes = {{"B", "1"}}; },
       [](Options &o) { o.includes = {"B=1"}; },

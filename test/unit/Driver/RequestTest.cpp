@@ -51,6 +51,7 @@ const std::map<unsigned, std::vector<std::string>> samples = {
     {OPT_with, {"--with=warps=8"}},
     {OPT_config, {"--config=B=1"}},
     {OPT_shape, {"--shape=M=4"}},
+    {OPT_divisors, {"--divisors=M=4"}},
     {OPT_arg, {"--arg=M=1..=4"}},
     {OPT_I, {"-I", "folder"}},
     {OPT_W, {"-Wno-E0101"}},
