@@ -104,6 +104,8 @@ bool RowDivisors::isLikely(DimOp dim, int64_t divisor) {
   auto given = request.divisors.find(name), extent = request.extents.find(name);
   if (given != request.divisors.end())
     return given->second % divisor == 0;
+  if (request.advises && extent == request.extents.end())
+    return dim.getDim().getOpt() % divisor == 0;
   return extent != request.extents.end() && extent->second % divisor == 0;
 }
 

@@ -17,6 +17,7 @@ struct RowRequest {
   /// What divides extents of all calls, by name: asked of these names whatever `opt` says.
   std::map<std::string, int64_t> divisors;
   bool choosesTiles = false; ///< the version's tiles are chosen for it
+  bool advises = false;      ///< asks for what a version would need, whatever it costs
   bool fetches = false;      ///< the target's TMA feeds products
 };
 

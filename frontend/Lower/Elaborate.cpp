@@ -132,6 +132,7 @@ private:
                                    const Variant &variant, Records &records);
   bool addSource(const ElaborateOptions &chosen, const std::vector<Instance> &instances);
   bool addAligned(const ElaborateOptions &options, const Instance &instance, const Variant &plain);
+  void adviseRows(KernelOp version, RowRequest request);
   bool addRequests(const ElaborateOptions &options, const ElaborateOptions &chosen,
                    std::map<std::string, bool> &used);
   bool checkSymbol(const std::string &symbol, const runtime::Kernel &record,
@@ -306,6 +307,24 @@ bool KernelVersions::addVersion(const ElaborateOptions &options, const Instance 
   return true;
 }
 
+/// Says why a kernel whose tiles would gain by it has no version for aligned rows.
+void KernelVersions::adviseRows(KernelOp version, RowRequest request) {
+  if (!request.divisors.empty() || !diagnostics.isEnabled(diag::loweringRemark))
+    return;
+  request.advises = true;
+  std::string facts, divisors;
+  for (const ArgItem &item : findRowDivisors(version, request)) {
+    facts += (facts.empty() ? "" : ", ") + item.text;
+    divisors += (divisors.empty() ? "" : ",") + item.name + "=" + std::to_string(item.number);
+  }
+  if (!facts.empty())
+    diagnostics.report(diag::loweringRemark, kernel.name.range,
+                       "rows of tensors begin anywhere, and each tile asks whether vectors move "
+                       "it; `specialize " +
+                           facts + "` adds a version that need not ask, and --divisors " +
+                           divisors + " makes it alone, where all calls have that");
+}
+
 /// Where only a divisor of rows is missing for vectors to move tiles, or for TMA to fetch operands
 /// of products, adds the version for launches whose rows have it, as `specialize` would. Not where
 /// the source or the call name variants themselves: whoever does decides on all of them.
@@ -325,8 +344,10 @@ bool KernelVersions::addAligned(const ElaborateOptions &options, const Instance 
   request.fetches = target->hasAll({Feature::Tma, Feature::Wgmma, Feature::SetMaxRegisters});
   Variant aligned = plain;
   aligned.items = findRowDivisors(cast<KernelOp>(version), request);
-  if (aligned.items.empty())
+  if (aligned.items.empty()) {
+    adviseRows(cast<KernelOp>(version), request);
     return true;
+  }
   for (const ArgItem &item : aligned.items)
     aligned.name += (aligned.name.empty() ? "" : ",") + item.text;
   // Where all calls have these divisors, the generic version would never run.
