@@ -208,6 +208,20 @@ static bool isOneSum(const Plan &plan) {
          first.loop.getBody()->getOps<StoreOp>().empty();
 }
 
+/// Blocks of the kernel that a multiprocessor needs for its share of memory's speed. Copies of rows
+/// that vectors fit run ahead, so that one block asks for enough. What other rows' loads ask for is
+/// what registers hold of one trip.
+static int64_t getBlocksPerProcessor(const Plan &plan, const GPUCard &card,
+                                     const DivisibilityAnalysis &divisibility) {
+  int64_t most = 1;
+  for (SharedLoop shared : plan.loops) {
+    auto loads = shared.loop.getBody()->getOps<LoadOp>();
+    if (!llvm::all_of(loads, [&](LoadOp load) { return areRowsWide(load, divisibility); }))
+      most = std::max(most, getProgramsPerProcessor(shared.loop, card));
+  }
+  return most;
+}
+
 /// Blocks for each program; 1 where sharing gains nothing.
 static int64_t chooseBlocks(KernelOp kernel, Plan &plan, const GPUTarget &target,
                             const DivisibilityAnalysis &divisibility) {
@@ -220,8 +234,9 @@ static int64_t chooseBlocks(KernelOp kernel, Plan &plan, const GPUTarget &target
   double programs = countPrograms(kernel);
   // A lone block moves about twice its share of what the whole machine does.
   double microseconds = plan.bytes / (2.0 * card.copied / double(card.processors)) / 1000.0;
+  double most = usable * double(card.processors * getBlocksPerProcessor(plan, card, divisibility));
   int64_t blocks = 1;
-  while (blocks < mostBlocks && 2.0 * double(blocks) * programs <= usable * card.processors)
+  while (blocks < mostBlocks && 2.0 * double(blocks) * programs <= most)
     blocks *= 2;
   if (blocks > 1 && microseconds * (1.0 - 1.0 / double(blocks)) > 2.0 * clusterCost)
     return blocks;

@@ -5,6 +5,13 @@
 // RUN:   | FileCheck %s --check-prefix=ALONE
 // RUN: sed 's/opt = 2,/opt = 512,/; s/opt = 262144/opt = 16384/' %s \
 // RUN:   | tile-opt --tile-gpu-share-programs | FileCheck %s --check-prefix=ALONE
+// Where vectors do not fit rows, several blocks have to ask for a multiprocessor's share.
+// RUN: sed 's/opt = 2,/opt = 64,/; s/opt = 262144/opt = 32768/' %s \
+// RUN:   | tile-opt --tile-gpu-share-programs | FileCheck %s --check-prefix=ODD
+// RUN: sed 's/opt = 2,/opt = 64,/; s/opt = 262144, multiple_of = 1/opt = 32768, multiple_of = 64/' %s \
+// RUN:   | tile-opt --tile-gpu-share-programs | FileCheck %s --check-prefix=ALONE
+// ODD-LABEL: tile.kernel @online
+// ODD-SAME: tile_gpu.split_parts = 8
 // ALONE-LABEL: tile.kernel @online
 // ALONE-NOT: tile_gpu.part_share
 
