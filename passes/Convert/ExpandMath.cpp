@@ -167,8 +167,7 @@ struct ExpandMath : impl::ExpandMathBase<ExpandMath> {
     for (auto [division, power] : sigmoids) {
       ImplicitLocOpBuilder builder(division.getLoc(), division);
       Operation *sum = division.getRhs().getDefiningOp();
-      division.replaceAllUsesWith(
-          invertSum(Number(builder, power.getOperand()), {/*gpu=*/true}).get());
+      division.replaceAllUsesWith(invertSum(Number(builder, power.getOperand())).get());
       for (Operation *op : {division.getOperation(), sum, power.getOperation()})
         op->erase();
     }

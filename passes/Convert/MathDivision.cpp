@@ -12,12 +12,17 @@
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace tile::math {
 
 /// Elements that share a branch: operands and results of all stay in registers until it.
 static constexpr int64_t groupSize = 8;
+
+/// Divisors of moderate size: of 2^least up to 2^most.
+static constexpr int leastDivisor = -64, mostDivisor = 32;
 
 static bool isOne(Value value) {
   FloatAttr scalar;
@@ -64,7 +69,7 @@ public:
   GroupStatement(ImplicitLocOpBuilder &b, int64_t size) : b(b), size(size) {}
 
   SmallVector<Value> invert(ArrayRef<Value> divisors);
-  SmallVector<Value> divide(ArrayRef<Value> dividends, ArrayRef<Value> divisors);
+  SmallVector<Value> divide(ArrayRef<Value> dividends, ArrayRef<Value> divisors, bool tinyCounts);
 
 private:
   std::string take(Value operand);
@@ -105,28 +110,37 @@ SmallVector<Value> GroupStatement::invert(ArrayRef<Value> divisors) {
 }
 
 /// a / d. Right where d is positive and of moderate size, a is 0 or not tiny, and the quotient is
-/// finite: then no step leaves the normal numbers, and remainders are exact.
-SmallVector<Value> GroupStatement::divide(ArrayRef<Value> dividends, ArrayRef<Value> divisors) {
-  constexpr int leastDividend = -90, leastDivisor = -64, mostDivisor = 32;
+/// finite: then no step leaves the normal numbers, and remainders are exact. Of a tiny a the
+/// quotient has the right sign and is below 2^-25; where not `tinyCounts`, that is enough.
+SmallVector<Value> GroupStatement::divide(ArrayRef<Value> dividends, ArrayRef<Value> divisors,
+                                          bool tinyCounts) {
+  constexpr int leastDividend = -90;
   struct Divisor {
     std::string value, reciprocal;
   };
   // Computed outside, where groups share what they have in common.
   llvm::SmallMapVector<Value, Divisor, 8> known;
-  std::string doubt = "setp.lt.u32 p, l, " + std::to_string(2 * bitsOfPower(leastDividend) - 1) +
-                      "; setp.ge.u32 w, m, " + std::to_string(2 * bitsOfPower(128)) +
-                      "; or.pred p, p, w;";
+  std::string doubt = "setp.gtu.f32 p, m, 0f7F7FFFFF;"; // infinite or NaN
+  if (tinyCounts)
+    doubt += " setp.lt.u32 w, l, " + std::to_string(2 * bitsOfPower(leastDividend) - 1) +
+             "; or.pred p, p, w;";
   for (Value divisor : divisors) {
     auto [at, isNew] = known.try_emplace(divisor);
     if (!isNew)
       continue;
+    at->second.value = take(divisor);
+    FloatAttr constant;
+    if (matchPattern(divisor, m_Constant(&constant))) {
+      float r = 1.0F / constant.getValue().convertToFloat();
+      at->second.reciprocal = take(arith::ConstantOp::create(b, b.getF32FloatAttr(r)).getResult());
+      continue;
+    }
     Number d(b, divisor), r = approximateReciprocal(d);
     r = fma(fma(-d, r, d.like(1.0)), r, r);
     Number from = toBits(d) - int64_t(bitsOfPower(leastDivisor));
     Number wrong =
         compare(arith::CmpIPredicate::uge, from,
                 from.like(int64_t(bitsOfPower(mostDivisor) - bitsOfPower(leastDivisor))));
-    at->second.value = take(divisor);
     at->second.reciprocal = take(r.get());
     doubt += " or.pred p, p, " + take(wrong.get()) + ";";
   }
@@ -135,12 +149,14 @@ SmallVector<Value> GroupStatement::divide(ArrayRef<Value> dividends, ArrayRef<Va
   for (auto [i, dividend] : llvm::enumerate(dividends)) {
     const Divisor &d = known[divisors[i]];
     std::string a = take(dividend), q = name("q", i);
-    // In this form -0 / d stays -0. Twice a's bits, less one: 0 becomes the largest number.
+    // In this form -0 / d stays -0.
     body += "mul.rn.f32 " + q + ", " + a + ", " + d.reciprocal + "; neg.f32 t, " + a +
             "; fma.rn.f32 t, " + d.value + ", " + q + ", t; neg.f32 s, " + d.reciprocal +
-            "; fma.rn.f32 " + q + ", s, t, " + q + "; mov.b32 u, " + a +
-            "; shl.b32 u, u, 1; sub.u32 u, u, 1; min.u32 l, l, u; mov.b32 u, " + q +
-            "; shl.b32 u, u, 1; max.u32 m, m, u;\n";
+            "; fma.rn.f32 " + q + ", s, t, " + q + "; abs.f32 t, " + q + "; max.NaN.f32 m, m, t;";
+    // Twice a's bits, less one: 0 becomes the largest number.
+    if (tinyCounts)
+      body += " mov.b32 u, " + a + "; shl.b32 u, u, 1; sub.u32 u, u, 1; min.u32 l, l, u;";
+    body += "\n";
     again += "div.rn.f32 " + q + ", " + a + ", " + d.value + ";\n";
   }
   return write(doubt, again);
@@ -171,6 +187,9 @@ SmallVector<Value> GroupStatement::write(const std::string &doubt, const std::st
 
 /// What element `i` of a vector is a copy of.
 static std::pair<Value, int64_t> getSource(Value vector, int64_t i) {
+  DenseElementsAttr constant;
+  if (matchPattern(vector, m_Constant(&constant)) && constant.isSplat())
+    return {vector, 0};
   while (Operation *op = vector.getDefiningOp()) {
     if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
       auto from = dyn_cast<VectorType>(broadcast.getSource().getType());
@@ -204,11 +223,32 @@ static bool sharesDivisors(Value divisor, int64_t size) {
   return true;
 }
 
+/// True unless the divisor is a constant out of the ordinary, or one that LLVM multiplies by.
+static bool isUsualIfConstant(Value divisor) {
+  DenseElementsAttr constant;
+  if (!matchPattern(divisor, m_Constant(&constant)))
+    return true;
+  if (!constant.isSplat())
+    return false;
+  const auto number = constant.getSplatValue<APFloat>();
+  return !number.getExactInverse(nullptr) && number >= APFloat(std::ldexp(1.0F, leastDivisor)) &&
+         number < APFloat(std::ldexp(1.0F, mostDivisor));
+}
+
+/// True if everything that reads the value rounds what is below 2^-25 to zero.
+static bool dropsTiny(Value value) {
+  return llvm::all_of(value.getUsers(), [](Operation *user) {
+    if (isa<vector::ExtractOp, vector::ExtractStridedSliceOp, vector::ShuffleOp>(user))
+      return dropsTiny(user->getResult(0));
+    if (isa<arith::TruncFOp>(user))
+      return getElementTypeOrSelf(user->getResult(0)).isF16();
+    return isa<mlir::math::RoundEvenOp, arith::FPToSIOp, arith::FPToUIOp,
+               NVVM::ConvertF32x2ToF8x2Op>(user);
+  });
+}
+
 bool hasOneDivisor(arith::DivFOp op) {
   std::pair<Value, int64_t> first = getSource(op.getRhs(), 0);
-  DenseElementsAttr constant;
-  if (matchPattern(op.getRhs(), m_Constant(&constant)))
-    return constant.isSplat();
   for (int64_t i = 1; i < cast<VectorType>(op.getType()).getNumElements(); ++i)
     if (getSource(op.getRhs(), i) != first)
       return false;
@@ -237,15 +277,19 @@ bool isExpandableDivision(arith::DivFOp op) {
          type.getNumElements() > 1 &&
          !bitEnumContainsAny(op.getFastmath(),
                              arith::FastMathFlags::arcp | arith::FastMathFlags::afn) &&
-         (isOne(op.getLhs()) || sharesDivisors(op.getRhs(), type.getNumElements()));
+         (isOne(op.getLhs()) ||
+          (isUsualIfConstant(op.getRhs()) && sharesDivisors(op.getRhs(), type.getNumElements())));
 }
 
 void expandDivision(arith::DivFOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<VectorType>(op.getType());
-  bool inverts = isOne(op.getLhs());
+  bool inverts = isOne(op.getLhs()), tinyCounts = !dropsTiny(op.getResult());
   auto get = [&](Value vector, int64_t i) -> Value {
     auto [source, at] = getSource(vector, i);
+    DenseElementsAttr constant;
+    if (matchPattern(source, m_Constant(&constant)))
+      return arith::ConstantOp::create(b, cast<TypedAttr>(constant.getValues<Attribute>()[at]));
     return isa<VectorType>(source.getType())
                ? vector::ExtractOp::create(b, source, ArrayRef<int64_t>{at}).getResult()
                : source;
@@ -267,7 +311,7 @@ void expandDivision(arith::DivFOp op) {
     else if (inverts)
       llvm::append_range(elements, GroupStatement(b, size).invert(divisors));
     else
-      llvm::append_range(elements, GroupStatement(b, size).divide(dividends, divisors));
+      llvm::append_range(elements, GroupStatement(b, size).divide(dividends, divisors, tinyCounts));
   }
   op.replaceAllUsesWith(Value(vector::FromElementsOp::create(b, type, elements)));
   op.erase();

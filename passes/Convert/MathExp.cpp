@@ -3,6 +3,9 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "passes/Convert/ExpandMathCoefficients.h"
 #include "passes/Convert/MathFunctions.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/bit.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 
@@ -54,13 +57,17 @@ static Number expM1Polynomial(Number r) {
   return fma(r * r, tail, r);
 }
 
-/// exp of f32 by ex2.approx: x log2(e) = n + r with n an integer of [-126, 126] and |r| <= 1/2
-/// (more beyond where n ends), so that the instruction sees no argument whose power it would have
-/// to scale; then 2^n is put together from bits, and one product rounds subnormal results. fma.sat
-/// keeps n in its range; NaN comes back in through r. A negation of x stands in the code, too,
-/// where ptxas makes it a part of the products.
-static Number exponentialByExp2(Number x) {
+/// What `end` makes of 2^r (e) and of the float whose bits are i << 23 (t), for each element of an
+/// f32 x: x log2(e) = n + r with n an integer of [-`below`, 252 - `below`] and |r| <= 1/2 (more
+/// beyond where n ends), so that ex2.approx sees no argument whose power it would have to scale; i
+/// is n + `below` + 1, the exponent's bits of 2^(n + `below` - 126). fma.sat keeps n in its range;
+/// NaN comes back in through r. A negation of x stands in the code, too, where ptxas makes it a
+/// part of the products.
+static Number withExp2(Number x, int below, const char *end) {
   ImplicitLocOpBuilder &b = x.at();
+  auto number = [](float value) {
+    return "0f" + llvm::utohexstr(llvm::bit_cast<uint32_t>(value), /*LowerCase=*/false, 8);
+  };
   auto negation = x.get().getDefiningOp<arith::NegFOp>();
   std::string code = "{ .reg .f32 s, t, n, r, e; .reg .b32 i;\n", argument = "$1";
   if (negation) {
@@ -68,20 +75,19 @@ static Number exponentialByExp2(Number x) {
     code += ".reg .f32 x; neg.f32 x, $1;\n";
     argument = "x";
   }
-  code += "fma.rn.sat.f32 s, " + argument +
-          ", 0f3BBB989D, 0f3F000000;\n"                // x log2(e) / 252 + 1/2
-          "fma.rn.f32 t, s, 0f437C0000, 0f4B400001;\n" // 1.5 * 2^23 + 1 + 252 s, rounded: n + 127
-                                                       // in the low bits
-          "sub.f32 n, 0f4B40007F, t;\n"                // -n
-          "fma.rn.f32 r, " +
-          argument +
-          ", 0f3FB8AA3B, n;\n"
-          "fma.rn.f32 r, " +
-          argument +
-          ", 0f32A57060, r;\n" // what log2(e) loses in f32
-          "ex2.approx.ftz.f32 e, r;\n"
-          "mov.b32 i, t; shl.b32 i, i, 23; mov.b32 t, i;\n"
-          "mul.f32 $0, e, t; }";
+  constexpr float magic = 0x1.8p23F; // 1 is the last place of its sums
+  // s = (n + below) / 252, t = magic + i, n = -n; then what log2(e) loses in f32.
+  code += llvm::formatv("fma.rn.sat.f32 s, {0}, 0f3BBB989D, {1};\n"
+                        "fma.rn.f32 t, s, 0f437C0000, {2};\n"
+                        "sub.f32 n, {3}, t;\n"
+                        "fma.rn.f32 r, {0}, 0f3FB8AA3B, n;\n"
+                        "fma.rn.f32 r, {0}, 0f32A57060, r;\n"
+                        "ex2.approx.ftz.f32 e, r;\n"
+                        "mov.b32 i, t; shl.b32 i, i, 23; mov.b32 t, i;\n"
+                        "{4} }",
+                        argument, number(float(below) / 252.0F), number(magic + 1),
+                        number(magic + 1 + float(below)), end)
+              .str();
   auto one = [&](Value element) -> Value {
     return LLVM::InlineAsmOp::create(b, b.getF32Type(), element, code, "=f,f",
                                      /*has_side_effects=*/false, /*is_align_stack=*/false,
@@ -95,6 +101,18 @@ static Number exponentialByExp2(Number x) {
   for (int64_t i = 0; i < vector.getNumElements(); ++i)
     results.push_back(one(vector::ExtractOp::create(b, x.get(), ArrayRef<int64_t>{i})));
   return x.make(vector::FromElementsOp::create(b, vector, results));
+}
+
+/// exp of f32: 2^r times 2^n, put together from bits. One product rounds subnormal results.
+static Number exponentialByExp2(Number x) { return withExp2(x, 126, "mul.f32 $0, e, t;"); }
+
+/// 1 / (1 + exp(x)) of f32, as 2^-24 / (2^-24 + 2^(n - 24) 2^r): the sum is a number for every x
+/// whose result is not 0, and normal, so the reciprocal may be the approximate one; the product
+/// behind it rounds subnormal results. Where exp(x) is too large even so, the reciprocal is 0.
+Number invertSum(Number x) {
+  return withExp2(x, 102,
+                  "fma.rn.f32 e, e, t, 0f33800000; rcp.approx.ftz.f32 e, e; "
+                  "mul.f32 $0, e, 0f33800000;");
 }
 
 Number exponential(Number x, Number tail, Machine machine) {
@@ -133,12 +151,6 @@ Number expandExpM1(Number x) {
   Number result = fma(half, mantissa, half - 0.5) * 2.0;
   result = select(equal(reduced.n, 0), mantissa, result);
   return copySign(result, x); // -0 stays -0
-}
-
-Number invertSum(Number x, Machine machine) {
-  // Of exp(-|x|), at most 1: neither the sum nor the quotient is out of the ordinary.
-  Number power = expandExp(-absolute(x), machine);
-  return divideModerate(select(less(x, 0.0), x.like(1.0), power), power + 1.0, machine);
 }
 
 /// tanh of f32 with one ex2.approx: near 0 a polynomial, elsewhere 1 - 2 / (exp(2|x|) + 1), whose

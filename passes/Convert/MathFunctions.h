@@ -45,8 +45,8 @@ Number expandCos(Number x, Angles &angles, Machine machine);
 Number expandTan(Number x, Angles &angles, Machine machine);
 Number expandPow(Number x, Number y);
 Number expandRsqrt(Number x, Machine machine);
-/// 1 / (1 + exp(x)) without the branch of a division.
-Number invertSum(Number x, Machine machine);
+/// 1 / (1 + exp(x)) of f32 on a GPU, without the branch of a division.
+Number invertSum(Number x);
 
 /// The exponential of a 1 / (1 + exp(x)) of f32 that nothing else uses, which the flags do not let
 /// be approximate; null where the division is another.

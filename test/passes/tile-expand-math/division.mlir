@@ -27,7 +27,8 @@ func.func @reciprocals(%x: vector<16xf32>, %lane: i32) -> (vector<16xf32>, i32) 
 // GPU: %[[WRONG:.*]] = arith.cmpi uge
 // GPU-NOT: nvvm.rcp
 // GPU: llvm.inline_asm "{ .reg .f32 q<4>, {{.*}}mul.rn.f32 q0, $7, $5; neg.f32 t, $7; fma.rn.f32 t, $4, q0, t;
-// GPU-SAME: setp.lt.u32 p, l, 620756991; setp.ge.u32 w, m, 4278190080; or.pred p, p, w; or.pred p, p, $6;
+// GPU-SAME: max.NaN.f32 m, m, t; mov.b32 u, $7; shl.b32 u, u, 1; sub.u32 u, u, 1; min.u32 l, l, u;
+// GPU-SAME: setp.gtu.f32 p, m, 0f7F7FFFFF; setp.lt.u32 w, l, 620756991; or.pred p, p, w; or.pred p, p, $6;
 // GPU-SAME: @!p bra RIGHT;{{.*}}div.rn.f32 q0, $7, $4;{{.*}}div.rn.f32 q3, $10, $4;{{.*}}RIGHT:
 // GPU-SAME: %[[D]], %[[FINE]], %[[WRONG]],
 func.func @shared(%x: vector<4xf32>, %d: f32, %lane: i32) -> (vector<4xf32>, i32) {
@@ -185,18 +186,11 @@ func.func @tanh(%x: vector<4xf32>, %y: f32) -> (vector<4xf32>, f32) {
   return %0, %1 : vector<4xf32>, f32
 }
 
-// 1 / (1 + exp(x)), of vectors and numbers, in kernels of any kind, divides 1 or exp(-|x|) by 1 +
-// exp(-|x|): numbers of moderate size, so without a branch.
-// GPU: math.absf
-// GPU: arith.negf
-// GPU: ex2.approx.ftz.f32
-// GPU: arith.cmpf olt
-// GPU: %[[A:.*]] = arith.select {{.*}} : vector<4xi1>, vector<4xf32>
-// GPU-COUNT-4: nvvm.rcp.approx.ftz.f
-// GPU: %[[Q:.*]] = arith.mulf %[[A]], %[[R:.*]] : vector<4xf32>
-// GPU: %[[REST:.*]] = math.fma %{{.*}}, %[[Q]], %[[A]] : vector<4xf32>
-// GPU: math.fma %[[REST]], %[[R]], %[[Q]] : vector<4xf32>
-// GPU: nvvm.rcp.approx.ftz.f
+// 1 / (1 + exp(x)), of vectors and numbers, in kernels of any kind: the sum times 2^-24 is a number
+// wherever the result is not 0, so without a branch.
+// GPU-COUNT-4: ex2.approx.ftz.f32 e, r;{{.*}}fma.rn.f32 e, e, t, 0f33800000; rcp.approx.ftz.f32 e, e; mul.f32 $0, e, 0f33800000;
+// GPU-NOT: {{arith.divf|scf.if}}
+// GPU: rcp.approx.ftz.f
 // GPU-NOT: {{arith.divf|scf.if}}
 // CPU-COUNT-2: arith.divf
 // GPU-LABEL: func.func @no_sigmoid
@@ -237,4 +231,36 @@ func.func @one(%x: vector<32xf32>, %s: f32, %lane: i32) -> (vector<32xf32>, i32)
   %all = vector.broadcast %s : f32 to vector<32xf32>
   %0 = arith.divf %x, %all : vector<32xf32>
   return %0, %other : vector<32xf32>, i32
+}
+
+// A constant's reciprocal is a constant. What is rounded to integers or f16 afterwards needs no look
+// at tiny dividends; a power of two is left to LLVM, and a divisor out of the ordinary is one.
+// CHECK-LABEL: func.func @constants
+// GPU: llvm.inline_asm "{ .reg .f32 q<4>, {{.*}}mul.rn.f32 q0, $6, $5; {{.*}}min.u32
+// GPU-SAME: %[[SEVEN:.*]], %[[SEVENTH:.*]], %{{.*}} : (
+// GPU-NOT: nvvm.rcp
+// GPU: llvm.inline_asm "{ .reg .f32 q<4>,
+// GPU-NOT: min.u32
+// GPU: llvm.inline_asm "{ .reg .f32 q<4>,
+// GPU-NOT: min.u32
+// CHECK-COUNT-2: arith.divf
+// GPU-NOT: arith.divf
+// CHECK: return
+func.func @constants(%x: vector<4xf32>, %lane: i32)
+    -> (vector<4xf32>, vector<4xf32>, vector<4xf16>, vector<4xf32>, vector<4xf32>, i32) {
+  %other = nvvm.shfl.sync bfly %lane, %lane, %lane, %lane : i32 -> i32
+  %seven = arith.constant dense<7.0> : vector<4xf32>
+  %nine = arith.constant dense<9.0> : vector<4xf32>
+  %eight = arith.constant dense<8.0> : vector<4xf32>
+  %huge = arith.constant dense<3.0e30> : vector<4xf32>
+  %0 = arith.divf %x, %seven : vector<4xf32>
+  %1 = arith.divf %x, %nine : vector<4xf32>
+  %2 = math.roundeven %1 : vector<4xf32>
+  %3 = arith.addf %x, %nine : vector<4xf32>
+  %4 = arith.divf %3, %nine : vector<4xf32>
+  %5 = arith.truncf %4 : vector<4xf32> to vector<4xf16>
+  %6 = arith.divf %x, %eight : vector<4xf32>
+  %7 = arith.divf %x, %huge : vector<4xf32>
+  return %0, %2, %5, %6, %7, %other
+      : vector<4xf32>, vector<4xf32>, vector<4xf16>, vector<4xf32>, vector<4xf32>, i32
 }
