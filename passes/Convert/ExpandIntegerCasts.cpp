@@ -17,6 +17,9 @@
 //
 // Of signed integers the sign bit is flipped, which adds 2^(bits - 1); more is subtracted then.
 // bf16 has no room for bytes: their upper bit becomes a number of its own, 128 or 256.
+//
+// The other way, f32 to bytes: FloatsToBytes.cpp.
+#include "passes/Convert/FloatsToBytes.h"
 #include "passes/Convert/ValueRanges.h"
 #include "passes/Passes.h"
 
@@ -276,6 +279,7 @@ struct ExpandIntegerCasts : tile::impl::ExpandIntegerCastsBase<ExpandIntegerCast
     tile::ValueRanges ranges;
     for (Operation *op : casts)
       expand(op, ranges);
+    tile::expandFloatsToBytes(getOperation());
   }
 
 private:

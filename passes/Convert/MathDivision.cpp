@@ -8,6 +8,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "passes/Convert/FloatsToBytes.h"
 #include "passes/Convert/MathFunctions.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/MapVector.h"
@@ -242,8 +243,8 @@ static bool dropsTiny(Value value) {
       return dropsTiny(user->getResult(0));
     if (isa<arith::TruncFOp>(user))
       return getElementTypeOrSelf(user->getResult(0)).isF16();
-    return isa<mlir::math::RoundEvenOp, arith::FPToSIOp, arith::FPToUIOp,
-               NVVM::ConvertF32x2ToF8x2Op>(user);
+    return isRoundingToInteger(user) || isa<mlir::math::RoundEvenOp, arith::FPToSIOp,
+                                            arith::FPToUIOp, NVVM::ConvertF32x2ToF8x2Op>(user);
   });
 }
 

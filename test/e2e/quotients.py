@@ -1,5 +1,5 @@
-"""Divisions by a number in common and the sigmoid, on an emulated GPU against NumPy, for numbers of
-all magnitudes: the kernels of Inputs/quotients.tile. Argument: tilec."""
+"""Divisions by a number in common, the sigmoid and numbers as bytes, on an emulated GPU against
+NumPy, for numbers of all magnitudes: the kernels of Inputs/quotients.tile. Argument: tilec."""
 
 import os
 import subprocess
@@ -31,7 +31,8 @@ def expect(name, found, wanted):
     """The same bits; any NaN for a NaN."""
     global checked, failed
     bits = f"u{wanted.dtype.itemsize}"
-    wrong = (found.view(bits) != wanted.view(bits)) & ~(np.isnan(found) & np.isnan(wanted))
+    both = np.isnan(found) & np.isnan(wanted)
+    wrong = (found.view(bits) != wanted.view(bits)) & ~both
     checked += 1
     if wrong.any():
         failed += 1
@@ -78,5 +79,16 @@ if not (np.nan_to_num(np.abs(y - exact) / ulp) <= 4).all() or (np.isnan(y) != np
     failed += 1
     print("FAIL sigmoid", np.nanmax(np.abs(y - exact) / ulp))
 expect("sigmoid", *(np.where(np.abs(x) > 110, v, 0).astype(np.float32) for v in (y, exact)))
+# Bytes: halves and the ends of what they hold, numbers out of the ordinary.
+x = np.concatenate([np.arange(-600, 680).reshape(5, 256) / 2, mixed, draw(8, -126, 128)])
+x = x.astype(np.float32)
+found = run("bytes", {"x": x}, ["nearest", "above", "cut", "cut_above"])
+for name, y, step in zip(
+    ("nearest", "above", "cut", "cut_above"), found, [np.round] * 2 + [np.trunc] * 2
+):
+    low, high = np.iinfo(y.dtype).min, np.iinfo(y.dtype).max
+    expect(
+        name, y, np.clip(step(np.nan_to_num(x, posinf=1e9, neginf=-1e9)), low, high).astype(y.dtype)
+    )
 print(f"{checked - failed} passed, {failed} failed")
 sys.exit(failed > 0)

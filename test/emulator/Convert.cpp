@@ -227,6 +227,17 @@ Step unpackFloat8(Warp &w, const Op &op, uint32_t m) {
   return Step::Next;
 }
 
+/// Two integers, clamped, below the lower half of a third one: the first one is the higher byte.
+template <int32_t low, int32_t high> Step packBytes(Warp &w, const Op &op, uint32_t m) {
+  eachLane(m, [&](int i) {
+    auto byte = [&](uint32_t from) {
+      return uint32_t(std::clamp(w.at<int32_t>(from)[i], low, high)) & 255;
+    };
+    w.at<uint32_t>(op.d)[i] = w.at<uint32_t>(op.c)[i] << 16 | byte(op.a) << 8 | byte(op.b);
+  });
+  return Step::Next;
+}
+
 Execute fastPath(const Mode &m) {
   if (m.sat || m.relu || m.ftz)
     return nullptr;
@@ -268,6 +279,17 @@ bool decodeConvert(Decoder &d, Op &op) {
   const auto &words = d.current().words;
   if (d.name() != "cvt" || words.size() < 3)
     return false;
+  if (words[1] == "pack") {
+    if (words.size() != 6 || words[2] != "sat" || words[4] != "s32" || words[5] != "b32" ||
+        (words[3] != "s8" && words[3] != "u8"))
+      return false;
+    op.d = d.result(0, 32);
+    op.a = d.source(1, 32);
+    op.b = d.source(2, 32);
+    op.c = d.source(3, 32);
+    op.run = words[3] == "s8" ? packBytes<-128, 127> : packBytes<0, 255>;
+    return true;
+  }
   const std::string &to = words[words.size() - 2], &from = words.back();
   Mode m{typeOf(to),    typeOf(from), Round::Nearest, false, d.has("sat") || d.has("satfinite"),
          d.has("relu"), d.has("ftz")};
