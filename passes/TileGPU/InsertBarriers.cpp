@@ -10,6 +10,13 @@
 //
 // A loop is walked until what is pending at its end changes nothing at its start. Bytes decide, not
 // names: two tiles that allocation has put into the same place conflict like one.
+//
+// What a loop waits for that happened before it is waited for once, in front of the loop:
+//
+//   write A; for: read A       ->  write A; barrier; for: read A
+//
+// No barrier stands in a warpgroup's turn, whose others wait for their own turn and would never
+// reach the barrier: what a turn waits for is waited for in front of the turn.
 #include "dialect/AttributeNames.h"
 #include "dialect/TileGPU/SharedMemory.h"
 #include "passes/TileGPU/SharedLifetimes.h"
@@ -172,9 +179,13 @@ Effects getEffects(Operation *op, const SlotNumbers &numbers) {
   return effects;
 }
 
+using Places = std::set<Operation *>; // compared only
+
 class Inserter {
 public:
-  explicit Inserter(const SlotNumbers &numbers) : numbers(numbers) {}
+  /// With `found`, inserts nothing and adds to it the operations that would get a barrier.
+  explicit Inserter(const SlotNumbers &numbers, Places *found = nullptr)
+      : numbers(numbers), found(found) {}
 
   /// Inserts barriers in a block that is entered with `pending`, and leaves in it what is pending
   /// at the end.
@@ -186,11 +197,10 @@ public:
         continue;
       }
       Effects effects = getEffects(&op, numbers);
-      if (pending.conflictsWith(effects.before)) {
-        OpBuilder builder(&op);
-        BarrierOp::create(builder, op.getLoc());
+      if (found && found->count(&op)) // its barrier is there, whichever trip it was found in
         pending = {};
-      }
+      if (pending.conflictsWith(isa<TurnWaitOp>(op) ? getAccessesOfTurn(op) : effects.before))
+        insertBefore(op, pending);
       if (effects.synchronizes)
         pending = {};
       pending.add(effects.after);
@@ -198,7 +208,36 @@ public:
   }
 
 private:
+  void insertBefore(Operation &op, Pending &pending) {
+    if (found) {
+      found->insert(&op);
+    } else {
+      OpBuilder builder(&op);
+      BarrierOp::create(builder, op.getLoc());
+    }
+    pending = {};
+  }
+
+  /// All that is accessed from a turn's start to its end.
+  Pending getAccessesOfTurn(Operation &wait) {
+    Pending all;
+    for (Operation *op = wait.getNextNode(); op && !isa<TurnPassOp>(op); op = op->getNextNode())
+      op->walk([&](Operation *inner) { all.add(getEffects(inner, numbers).before); });
+    return all;
+  }
+
+  /// True if a loop that is entered with `pending` gets more barriers than its own trips need.
+  bool waitsForEntry(Operation &loop, const Pending &pending) {
+    Places alone, entered;
+    Pending none, entry = pending;
+    Inserter(numbers, &alone).visitRegions(loop, none);
+    Inserter(numbers, &entered).visitRegions(loop, entry);
+    return entered.size() > alone.size();
+  }
+
   void visitRegions(Operation &op, Pending &pending) {
+    if (!found && isa<LoopLikeOpInterface>(op) && waitsForEntry(op, pending))
+      insertBefore(op, pending);
     // Regions that may follow each other, themselves included: visited until what is pending at the
     // end adds nothing.
     if (isa<LoopLikeOpInterface>(op)) {
@@ -225,6 +264,7 @@ private:
   }
 
   const SlotNumbers &numbers;
+  Places *found;
 };
 
 struct InsertBarriers : tile::impl::TileGPUInsertBarriersBase<InsertBarriers> {

@@ -16,6 +16,8 @@
 // behind the exponentials just as well, and costs nothing there.
 #include "passes/TileGPU/Schedule/RingSchedule.h"
 
+#include "dialect/TileGPU/SharedMemory.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
@@ -36,9 +38,17 @@ std::string tile::gpu::whyNoTurns(scf::ForOp loop, bool apart) {
     return "none of its products is in flight while the warpgroup computes";
   if (loop.getBody()->walk([](BarrierOp) { return WalkResult::interrupt(); }).wasInterrupted())
     return "its warpgroups meet at a barrier";
-  for (Operation *op = products.front(); op != products.back() && !apart; op = op->getNextNode())
+  for (Operation *op = products.front(); op != products.back() && !apart; op = op->getNextNode()) {
     if (isa<WgmmaWaitOp>(op))
       return "a product is waited for between the others";
+    auto shares = op->walk([](Operation *inner) {
+      SharedUse use = getSharedNeed(inner).use;
+      bool meets = use == SharedUse::Allocates || use == SharedUse::ScratchBlock;
+      return meets ? WalkResult::interrupt() : WalkResult::advance();
+    });
+    if (shares.wasInterrupted())
+      return "its warpgroups share a tile between the products";
+  }
   return "";
 }
 
