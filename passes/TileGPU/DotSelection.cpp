@@ -304,7 +304,6 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   shape.target = target;
 
   int64_t largest = 1, largestMoved = 1, longest = 1, dotElements = 0;
-  int64_t loads = 0;                 // of tiles of most elements
   int64_t ofTrips = 1, held = 1;     // elements of tiles that move in loops, and that wait in them
   std::map<unsigned, int64_t> moves; // bits of all elements moved, by those of one
   bool loops = false, reduces = false, reducesRows = false, reducesOthers = false,
@@ -339,10 +338,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     if (auto type = dyn_cast_or_null<RankedTensorType>(moved)) {
       unsigned bits = getElementBits(type.getElementType());
       moves[bits] += bits * type.getNumElements() * getWeight(op);
-      if (type.getNumElements() > largestMoved)
-        loads = 0;
       largestMoved = std::max(largestMoved, type.getNumElements());
-      loads += isa<LoadOp>(op) && type.getNumElements() == largestMoved;
       if (op->getParentOfType<LoopLikeOpInterface>())
         ofTrips = std::max(ofTrips, type.getNumElements());
       for (int64_t extent : type.getShape())
@@ -375,8 +371,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128),
                                          std::clamp<int64_t>(largest / (32 * 16), 1, 4), 8);
   else if (reduces && !loops) // few warps wait for each other least; the 32 elements of a thread
-                              // are all on their way at once, or 16 of each of many tiles
-    shape.numWarps = std::clamp<int64_t>(largest / (32 * (loads < 4 ? 32 : 16)), 1, 32);
+                              // are all on their way at once
+    shape.numWarps = std::clamp<int64_t>(largest / (32 * 32), 1, 32);
   else if (transposes) // a thread holds a block with vectors along both dimensions
     shape.numWarps = std::clamp<int64_t>(largest / (32 * int64_t(vector) * vector), 1, 16);
   else { // what only streams wants several vectors of each thread on their way, of four warps at
