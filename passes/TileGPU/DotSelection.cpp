@@ -2,6 +2,7 @@
 // that suits them.
 #include "passes/TileGPU/DotSelection.h"
 #include "dialect/TileGPU/MatrixOperands.h"
+#include "passes/Analysis/EqualLoads.h"
 #include "passes/TileGPU/HeldOperand.h"
 #include "passes/TileGPU/LaunchFit.h"
 #include "passes/TileGPU/LayoutInference.h"
@@ -12,6 +13,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <map>
+#include <set>
 
 using namespace mlir;
 using namespace tile;
@@ -305,6 +307,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
 
   int64_t largest = 1, largestMoved = 1, longest = 1, dotElements = 0;
   int64_t ofTrips = 1, held = 1;     // elements of tiles that move in loops, and that wait in them
+  int64_t loaded = 0;                // elements of all loads, equal ones once
+  std::set<size_t> places;           // of loads so far
   std::map<unsigned, int64_t> moves; // bits of all elements moved, by those of one
   bool loops = false, reduces = false, reducesRows = false, reducesOthers = false,
        transposes = false, exchanges = false, joins = false, joinsOthers = false;
@@ -328,6 +332,9 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     Type moved;
     if (auto load = dyn_cast<LoadOp>(op)) {
       moved = load.getType();
+      if (auto type = dyn_cast<RankedTensorType>(moved);
+          type && places.insert(hashPlace(load)).second)
+        loaded += type.getNumElements();
       transposes |= getTransposedDim(load).has_value();
     } else if (auto store = dyn_cast<StoreOp>(op))
       moved = store.getValue().getType();
@@ -371,8 +378,10 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128),
                                          std::clamp<int64_t>(largest / (32 * 16), 1, 4), 8);
   else if (reduces && !loops) // few warps wait for each other least; the 32 elements of a thread
-                              // are all on their way at once
-    shape.numWarps = std::clamp<int64_t>(largest / (32 * 32), 1, 32);
+                              // are all on their way at once; but loads that are as large wait for
+                              // the reduction side by side, and 64 elements fit beside what is
+                              // computed of them
+    shape.numWarps = std::clamp<int64_t>(std::max(largest / (32 * 32), loaded / (32 * 64)), 1, 32);
   else if (transposes) // a thread holds a block with vectors along both dimensions
     shape.numWarps = std::clamp<int64_t>(largest / (32 * int64_t(vector) * vector), 1, 16);
   else { // what only streams wants several vectors of each thread on their way, of four warps at
