@@ -381,7 +381,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
                               // are all on their way at once; but loads wait for the reduction
                               // side by side, and room for three as large is left beside what is
                               // computed of them
-    shape.numWarps = std::clamp<int64_t>(std::max(largest / (32 * 32), loaded / (32 * 96)), 1, 32);
+    shape.numWarps = std::clamp<int64_t>(
+        std::max<int64_t>(largest / (32 * 32), llvm::divideCeil(loaded, 32 * 96)), 1, 32);
   else if (transposes) // a thread holds a block with vectors along both dimensions
     shape.numWarps = std::clamp<int64_t>(largest / (32 * int64_t(vector) * vector), 1, 16);
   else { // what only streams wants several vectors of each thread on their way, of four warps at
