@@ -194,6 +194,25 @@ Error tile_module::openHost(Unit &unit, const std::string &cpu) {
   return {};
 }
 
+/// While this lives, the thread may free what no capture has to do with. Python's collector ends a
+/// module at any time, during a capture too, which an unloading would spoil in any other mode.
+class RelaxedCaptures {
+public:
+  explicit RelaxedCaptures(const CudaDriver &driver) : driver(driver) { exchange(); }
+  ~RelaxedCaptures() { exchange(); }
+  RelaxedCaptures(const RelaxedCaptures &) = delete;
+  RelaxedCaptures &operator=(const RelaxedCaptures &) = delete;
+
+private:
+  void exchange() {
+    if (driver.exchangeCaptureMode)
+      driver.exchangeCaptureMode(&mode);
+  }
+
+  const CudaDriver &driver;
+  int mode = TK_RELAXED;
+};
+
 tile_module::~tile_module() { unload(); }
 
 void tile_module::unload() {
@@ -210,6 +229,7 @@ void tile_module::unload() {
     unsigned long long id = entry->id;
     if (!driver->ctxGetId ||
         (driver->ctxGetId(entry->context, &id) == cuda::success && id == entry->id)) {
+      RelaxedCaptures relaxed(*driver);
       // A graph that is left may be replayed still: what it runs stays, as what it writes to does.
       bool isUsed = tk_scratch_free(&entry->scratch, driver);
       for (CUmodule module : entry->modules)

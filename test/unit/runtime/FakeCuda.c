@@ -80,6 +80,8 @@ int cuModuleLoadDataEx(void **module, const void *image, unsigned count, int *op
   return state.loadResult;
 }
 int cuModuleUnload(void *module) {
+  enum { Relaxed = 2 };
+  state.strictUnloads += state.captureMode != Relaxed;
   return __atomic_fetch_add(&state.unloads, 1, __ATOMIC_RELAXED), 0;
 }
 int cuModuleGetFunction(void **function, void *module, const char *name) {

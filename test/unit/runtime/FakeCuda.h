@@ -79,7 +79,8 @@ struct FakeCuda {
   size_t liveBytes, peakBytes;
   unsigned long long nextAddress;
   int asyncAllocations, asyncFrees, eventRecords, eventWaits, captureMode, userObjectCount;
-  void *freeStream; /* of the last free in a stream's order */
+  int strictUnloads; /* that would spoil a capture of any thread */
+  void *freeStream;  /* of the last free in a stream's order */
   struct FakeUserObject userObjects[FAKE_MAX_USER_OBJECTS];
 };
 

@@ -189,6 +189,8 @@ TEST_F(ModuleTest, OncePerContext) {
   fake().contextId = 9;
   module = tile::Module();
   EXPECT_EQ(fake().unloads, 1); // the contexts with other numbers are gone
+  EXPECT_EQ(fake().strictUnloads, 0);
+  EXPECT_EQ(fake().captureMode, 0); // is what it was
 }
 
 TEST_F(ModuleTest, UnloadedIsLoadedAgain) {
