@@ -25,6 +25,7 @@
 #include "mlir/Interfaces/LoopLikeInterface.h"
 #include "mlir/Pass/Pass.h"
 #include <set>
+#include <unordered_map>
 
 namespace tile {
 #define GEN_PASS_DEF_TILEGPUINSERTBARRIERS
@@ -179,13 +180,29 @@ Effects getEffects(Operation *op, const SlotNumbers &numbers) {
   return effects;
 }
 
-using Places = std::set<Operation *>; // compared only
+using Places = std::set<Operation *>; // counted and looked up only
+
+/// The effects of each operation, which loops are walked several times for.
+class KnownEffects {
+public:
+  explicit KnownEffects(const SlotNumbers &numbers) : numbers(numbers) {}
+
+  const Effects &get(Operation *op) {
+    auto [known, isNew] = effects.try_emplace(op);
+    if (isNew)
+      known->second = getEffects(op, numbers);
+    return known->second;
+  }
+
+private:
+  const SlotNumbers &numbers;
+  std::unordered_map<Operation *, Effects> effects; // looked up only
+};
 
 class Inserter {
 public:
   /// With `found`, inserts nothing and adds to it the operations that would get a barrier.
-  explicit Inserter(const SlotNumbers &numbers, Places *found = nullptr)
-      : numbers(numbers), found(found) {}
+  explicit Inserter(KnownEffects &known, Places *found = nullptr) : known(known), found(found) {}
 
   /// Inserts barriers in a block that is entered with `pending`, and leaves in it what is pending
   /// at the end.
@@ -196,7 +213,7 @@ public:
         visitRegions(op, pending);
         continue;
       }
-      Effects effects = getEffects(&op, numbers);
+      const Effects &effects = known.get(&op);
       if (found && found->count(&op)) // its barrier is there, whichever trip it was found in
         pending = {};
       if (pending.conflictsWith(isa<TurnWaitOp>(op) ? getAccessesOfTurn(op) : effects.before))
@@ -222,16 +239,20 @@ private:
   Pending getAccessesOfTurn(Operation &wait) {
     Pending all;
     for (Operation *op = wait.getNextNode(); op && !isa<TurnPassOp>(op); op = op->getNextNode())
-      op->walk([&](Operation *inner) { all.add(getEffects(inner, numbers).before); });
+      op->walk([&](Operation *inner) { all.add(known.get(inner).before); });
     return all;
   }
 
   /// True if a loop that is entered with `pending` gets more barriers than its own trips need.
   bool waitsForEntry(Operation &loop, const Pending &pending) {
+    Pending all;
+    loop.walk([&](Operation *inner) { all.add(known.get(inner).before); });
+    if (!pending.conflictsWith(all))
+      return false;
     Places alone, entered;
     Pending none, entry = pending;
-    Inserter(numbers, &alone).visitRegions(loop, none);
-    Inserter(numbers, &entered).visitRegions(loop, entry);
+    Inserter(known, &alone).visitRegions(loop, none);
+    Inserter(known, &entered).visitRegions(loop, entry);
     return entered.size() > alone.size();
   }
 
@@ -263,7 +284,7 @@ private:
       }
   }
 
-  const SlotNumbers &numbers;
+  KnownEffects &known;
   Places *found;
 };
 
@@ -276,9 +297,10 @@ struct InsertBarriers : tile::impl::TileGPUInsertBarriersBase<InsertBarriers> {
         if (isa<LocalSlotsOp>(op) || op->hasAttr(alternatesName) || keepsScratch(op))
           numbers[op] = next;
       });
+      KnownEffects known(numbers);
       Pending pending;
       for (Block &block : kernel.getBody())
-        Inserter(numbers).visitBlock(block, pending);
+        Inserter(known).visitBlock(block, pending);
     }
   }
 };
