@@ -311,7 +311,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   std::set<size_t> places;           // of loads so far
   std::map<unsigned, int64_t> moves; // bits of all elements moved, by those of one
   bool loops = false, reduces = false, reducesRows = false, reducesOthers = false,
-       transposes = false, exchanges = false, joins = false, joinsOthers = false;
+       reducesInLoop = false, transposes = false, exchanges = false, joins = false,
+       joinsOthers = false;
   SmallVector<Extents> wgmma;
   kernel.getBody().walk([&](Operation *op) {
     loops |= isa<LoopLikeOpInterface>(op);
@@ -361,6 +362,7 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     if (auto reduce = dyn_cast<ReduceOp>(op)) {
       int64_t rank = reduce.getSource().getType().getRank();
       reduces = true;
+      reducesInLoop |= rank > 1 && op->getParentOfType<LoopLikeOpInterface>();
       reducesRows |= rank == 2;
       reducesOthers |= rank > 1 && reduce.getAxis() != rank - 1;
     }
@@ -400,12 +402,12 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
       least = 1;
     // Loops that reduce: of one row a thread brings 64 bytes to what all warps meet for; of several
     // rows, which warps have to themselves, several blocks share a multiprocessor.
-    bool meets = reduces && loops && !exchanges, oneRow = longest == largest;
-    int64_t streamed = meets && oneRow ? std::max<int64_t>(16, 4 * vector) : 16;
+    bool oneRow = longest == largest, meets = reduces && loops && oneRow && !exchanges;
+    int64_t streamed = meets ? std::max<int64_t>(16, 4 * vector) : 16;
     shape.numWarps = std::clamp<int64_t>(largest / (32 * (holds      ? 64
                                                           : combines ? 32
                                                                      : streamed)),
-                                         least, meets && !oneRow ? 8 : 16);
+                                         least, reducesInLoop && !oneRow && !exchanges ? 8 : 16);
     // Every lane has a part; and a lane's parts are one, which a function joins with others once.
     if (shape.numWarps == 1 && exchanges)
       vector = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / 32)), 1,
@@ -415,9 +417,12 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   shape.numWarps = llvm::PowerOf2Ceil(shape.numWarps);
   if (!wgmma.empty()) // whose operands a producer's warpgroup may fetch
     shape.numWarps = std::min<int64_t>(shape.numWarps, getWarpsBesideProducer(target->limits));
-  if (!dotElements && !transposes) // every lane of the warps that the source asks for has a part
-    vector =
-        std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / (32 * shape.numWarps))), 1, vector);
+  // Every lane of the warps that the source asks for has a part, of four elements at least: fewer
+  // would spread what lanes and warps exchange.
+  constexpr unsigned leastVector = 4;
+  if (!dotElements && !transposes && vector > leastVector)
+    vector = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / (32 * shape.numWarps))),
+                                 leastVector, vector);
   shape.vector = dotElements || transposes ? vector : getRowDivisor(kernel, vector);
   // Rows of products that are reduced stay within warps.
   shape.rowsInWarps = dotElements && reducesRows;
