@@ -418,9 +418,9 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
   if (!wgmma.empty()) // whose operands a producer's warpgroup may fetch
     shape.numWarps = std::min<int64_t>(shape.numWarps, getWarpsBesideProducer(target->limits));
   // Every lane of the warps that the source asks for has a part, of four elements at least: fewer
-  // would spread what lanes and warps exchange.
+  // would spread what lanes and warps exchange. Loops keep theirs: rows that they keep count on it.
   constexpr unsigned leastVector = 4;
-  if (!dotElements && !transposes && vector > leastVector)
+  if (!dotElements && !transposes && !loops && vector > leastVector)
     vector = std::clamp<int64_t>(llvm::bit_floor(uint64_t(largest / (32 * shape.numWarps))),
                                  leastVector, vector);
   shape.vector = dotElements || transposes ? vector : getRowDivisor(kernel, vector);
