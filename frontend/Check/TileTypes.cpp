@@ -309,7 +309,7 @@ SemValue TileTypes::callJoin(const Builtin &builtin, std::vector<Arg> &args, Ran
   std::optional<int64_t> axis = evalAxis(args, source);
   if (!axis)
     return SemValue::error();
-  if (name == "flip")
+  if (name != "repeat") // elements move, the shape stays
     return source;
   std::optional<int64_t> count =
       body.constInt(args[1].value, args[1].range, "the count of 'repeat'");

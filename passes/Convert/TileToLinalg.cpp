@@ -22,6 +22,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
+#include "passes/Convert/ShapeExpansion.h"
 #include "passes/Passes.h"
 #include "llvm/ADT/TypeSwitch.h"
 
@@ -93,6 +94,16 @@ static void decompose(OpBuilder &b, Location loc, Value program, ArrayRef<Value>
 /// that stand before it. Operations are erased last to first, users before what they use.
 static LogicalResult lowerOps(Operation *root, OpBuilder &b, KernelLowering &lowering) {
   SmallVector<Operation *> ops;
+  // The dialect's operations alone: slices and concatenations are upstream's, with a lowering
+  // there.
+  root->walk([&](Operation *op) {
+    if (isa<TileDialect>(op->getDialect()))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops)
+    if (failed(expandShape(op)))
+      return failure();
+  ops.clear();
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isa<RoundFloat8Op>(op)) // element-wise: expanded with what upstream has of conversions
       return;

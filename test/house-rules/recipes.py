@@ -1,8 +1,8 @@
 """Follows a recipe of CONTRIBUTING.md: recipes.py ROOT BUILD PATCH EDITED [CREATED] applies the
 patch to copies of the files that it touches, has the editors' files and the texts of dtypes written
-anew, generates the headers of Passes.td anew, has the compiler check each changed or created source
-and those that include a changed table, and compares the numbers of files that the patch edits and
-creates.
+anew, generates the headers of changed .td files anew, has the compiler check each changed or
+created source and those that include a changed table, and compares the numbers of files that the
+patch edits and creates.
 
 Nothing is linked or run here, since that would build half the compiler for each recipe. By hand:
 `git apply PATCH && ./dev build`, then the tests that the patch changes or brings; `git apply -R`.
@@ -66,23 +66,34 @@ def compiles(root, build, copy, path, lines):
     return done.stderr if done.returncode else ""
 
 
-def generate(root, build, copy):
-    """Writes passes/Passes.h.inc, with the definitions that were changed below `copy`; TableGen's
-    complaint.
+# What is written from the definitions of a folder: its main file, what TableGen makes of it, and
+# the source that includes the functions of these.
+GENERATED = {
+    "passes": ("Passes.td", ("Passes.h.inc",), None),
+    "dialect/Tile": ("TileOps.td", ("TileOps.h.inc", "TileOps.cpp.inc"), "TileDialect.cpp"),
+}
+
+
+def generate(root, build, copy, folder):
+    """Writes what is generated from a folder's definitions, with those that were changed below
+    `copy`; TableGen's complaint.
     """
-    line = commands(build, "passes/Passes.h.inc")[-1]
-    words = shlex.split(line.split("&&")[1])
-    out = os.path.join(copy, "generated", "passes", "Passes.h.inc")
-    os.makedirs(os.path.dirname(out))
-    words[words.index("-o") + 1] = out
-    del words[words.index("-d") : words.index("-d") + 2]
-    source = os.path.join(os.path.realpath(root), "passes", "Passes.td")
-    copied = os.path.join(copy, "passes", "Passes.td")
-    if os.path.exists(copied):
-        words[words.index(source)] = copied
-    words[1:1] = ["-I" + copy]
-    done = subprocess.run(words, cwd=copy, capture_output=True, text=True)
-    return done.stderr if done.returncode else ""
+    main, products, _ = GENERATED[folder]
+    source = os.path.join(os.path.realpath(root), folder, main)
+    copied = os.path.join(copy, folder, main)
+    os.makedirs(os.path.join(copy, "generated", folder))
+    complaints = ""
+    for product in products:
+        line = commands(build, f"{folder}/{product}")[-1]
+        words = shlex.split(line.split("&&")[1])
+        words[words.index("-o") + 1] = os.path.join(copy, "generated", folder, product)
+        del words[words.index("-d") : words.index("-d") + 2]
+        if os.path.exists(copied):
+            words[words.index(source)] = copied
+        words[1:1] = ["-I" + copy]
+        done = subprocess.run(words, cwd=copy, capture_output=True, text=True)
+        complaints += done.stderr if done.returncode else ""
+    return complaints
 
 
 def readers(root, tables):
@@ -143,14 +154,17 @@ def main(root, build, patch, wanted, wantedNew=None):
                 )
                 if done.returncode:
                     problems.append(f"{script}: {done.stdout}{done.stderr}")
-            if any(re.match(r"passes/\w+\.td$", path) for path in edited):
-                problems += filter(None, [generate(root, build, copy)])
+            including = []
+            for folder, (_, _, source) in GENERATED.items():
+                if any(re.match(folder + r"/\w+\.td$", path) for path in edited):
+                    problems += filter(None, [generate(root, build, copy, folder)])
+                    including += [f"{folder}/{source}"] if source else []
             lines = commands(build, None)
             problems += filter(
                 None,
                 (
                     compiles(root, build, copy, path, lines)
-                    for path in edited + created + readers(root, edited)
+                    for path in edited + created + readers(root, edited) + including
                     if path.endswith((".cpp", ".c")) and not path.startswith("test/")
                 ),
             )
