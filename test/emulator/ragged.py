@@ -83,19 +83,20 @@ def run(kernel, dtype, x, y, arguments=(), outputs=("y",)):
     return [np.load(path[name]) for name in outputs]
 
 
+def ptx_of(kernel, *constants):
+    """The PTX of a kernel of the source for sm_80."""
+    line = [TILEC, source, "--kernel", kernel, "--target", "sm_80", "--emit", "ptx", "-o", "-"]
+    line += [word for constant in constants for word in ("-D", constant)]
+    return subprocess.run(line, check=True, capture_output=True, text=True).stdout
+
+
 checks = 0
 # A piece of 16 bytes for each thread, of u8 one of 8: loads have windows, too.
 block = {"f16": "BLOCK=512", "f32": "BLOCK=256", "u8": "BLOCK=512"}
 lanes = {"f16": "BM=128", "f32": "BM=32", "u8": "BM=64"}
 for dtype, numpy in DTYPES.items():
     many = 16 // np.dtype(numpy).itemsize
-    ptx = subprocess.run(
-        [TILEC, source, "--kernel", "blocks_of_rows", "-D", "T=" + dtype, "-D", block[dtype]]
-        + ["--target", "sm_80", "--emit", "ptx", "-o", "-"],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    ptx = ptx_of("blocks_of_rows", "T=" + dtype, block[dtype])
     assert "shfl.sync.idx" in ptx and "SLOW" in ptx, ptx
     for length in [1, 3, 1021, 2 * 1024 + 5] + [1030 + i for i in range(many)]:
         x = rng.integers(0, 100, (3, length)).astype(numpy)
@@ -108,13 +109,7 @@ for dtype, numpy in DTYPES.items():
         assert (y == x).all(), (dtype, length, np.argwhere(y != x))
         assert (total == x.astype(np.float32).sum(1) + 2 * (64 - length)).all(), (dtype, length)
         checks += 1
-    ptx = subprocess.run(
-        [TILEC, source, "--kernel", "turned", "-D", "T=" + dtype]
-        + ["--target", "sm_80", "--emit", "ptx", "-o", "-"],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    ptx = ptx_of("turned", "T=" + dtype)
     assert ("[w+16]" in ptx) == (dtype != "f32"), ptx
     for rows, length in [(1, 1), (33, 64), (32, 65), (67, 71)] + [
         (35, 130 + i) for i in range(many)
@@ -123,13 +118,7 @@ for dtype, numpy in DTYPES.items():
         (y,) = run("turned", dtype, x, np.full((length, rows), 55, numpy))
         assert (y == x.T + 1).all(), (dtype, rows, length, np.argwhere(y != x.T + 1))
         checks += 1
-    ptx = subprocess.run(
-        [TILEC, source, "--kernel", "apart", "-D", "T=" + dtype, "-D", lanes[dtype]]
-        + ["--target", "sm_80", "--emit", "ptx", "-o", "-"],
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout
+    ptx = ptx_of("apart", "T=" + dtype, lanes[dtype])
     assert "shfl.sync.idx" in ptx, ptx
     for rows in [1, 2, many - 1, many + 1] + [256 + i for i in range(many)]:
         x = rng.integers(0, 100, (rows, 17)).astype(numpy)
