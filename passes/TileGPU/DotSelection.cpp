@@ -380,9 +380,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     shape.numWarps = std::clamp<int64_t>(dotElements / (32 * 128),
                                          std::clamp<int64_t>(largest / (32 * 16), 1, 4), 8);
   else if (reduces && !loops) // few warps wait for each other least; the 32 elements of a thread
-                              // are all on their way at once; but loads wait for the reduction
-                              // side by side, and room for three as large is left beside what is
-                              // computed of them
+                              // are all on their way at once. Several loads hold their elements
+                              // until the reduction: 96 leave registers for what is computed
     shape.numWarps = std::clamp<int64_t>(
         std::max<int64_t>(largest / (32 * 32), llvm::divideCeil(loaded, 32 * 96)), 1, 32);
   else if (transposes) // a thread holds a block with vectors along both dimensions
@@ -400,8 +399,8 @@ KernelShape tile::gpu::chooseShape(KernelOp kernel, const GPUTarget *target) {
     bool combines = joins || (reducesOthers && largest == largestMoved);
     if (joins)
       least = 1;
-    // Loops that reduce: of one row a thread brings 64 bytes to what all warps meet for; of several
-    // rows, which warps have to themselves, several blocks share a multiprocessor.
+    // A loop that reduces one row has a barrier in each trip: a thread loads 64 bytes for it. Rows
+    // that each warp has to itself need no barrier, and 16 warps would leave room for one block.
     bool oneRow = longest == largest, meets = reduces && loops && oneRow && !exchanges;
     int64_t streamed = meets ? std::max<int64_t>(16, 4 * vector) : 16;
     shape.numWarps = std::clamp<int64_t>(largest / (32 * (holds      ? 64
