@@ -49,13 +49,16 @@ def ExpandFloat8 : Pass<"tile-expand-float8"> {
 }
 
 def ExpandIntegerCasts : Pass<"tile-expand-integer-casts"> {
-  let summary = "convert vectors of small integers to floats by arithmetic on the mantissa's bits";
+  let summary = "convert small integers to floats, and f32 to bytes, by few instructions";
   let description = [{
     `arith.uitofp` and `arith.sitofp` of vectors to f16, bf16 and f32, where the operand's type or
     its range, as a mask gives it, leaves so few bits that they fit into the mantissa: 10, 8 and 23.
     The bits are written into a number whose last place is 1, and that number is subtracted, which
     is exact. Instructions that pack and add take the place of conversions, of which the GPU does a
     quarter as many at a time. Masks that keep these bits go.
+
+    The other way, the steps that clamp vectors of f32 and convert them to 8 bits become the GPU's
+    conversion, which clamps, and its packing of two results.
     ```mlir
     %y = arith.uitofp %codes : vector<8xi32> to vector<8xbf16>
     ```

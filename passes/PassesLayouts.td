@@ -155,6 +155,8 @@ def TileGPUDeferReductions : Pass<"tile-gpu-defer-reductions", "::mlir::ModuleOp
     follow it, `t = max(m, max(x))` and `s = s * exp(m - t) + sum(exp(x - t))`, since exp(a - b)
     exp(b - c) = exp(a - c): each thread follows its own maximum, and their sums are brought to the
     largest after the loop. The maximum must start finite. So no barrier is left in the loop.
+
+    Reductions that a selection by one number needs in one arm alone are made in a branch.
     ```mlir
     %r = scf.for ... iter_args(%s = %s0) -> f32
         { %b = tile.reduce sum %x : tensor<4096xf32> -> f32; yield %s + %b }
